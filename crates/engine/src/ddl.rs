@@ -25,10 +25,12 @@ use binlog::{EncodedTransaction, EncoderOptions, TransactionEncoder};
 use bytes::Bytes;
 use io::ThreadTurn;
 use store::Direction;
+use types::IndexDef;
 
 use crate::bulk::{EntrySorter, Sorted};
 use crate::catalog::{
-    Build, Catalog, CatalogChange, DdlText, Planned, SYSTEM_INDEX, Table, locked_tables, plan, row_changes,
+    Altered, Build, Catalog, CatalogChange, DdlText, Planned, RowMap, SYSTEM_INDEX, Table, locked_tables, plan,
+    row_changes,
 };
 use crate::core::{Core, Payload};
 use crate::engine::Engine;
@@ -54,7 +56,7 @@ const APPLY_LOCK_WAIT: std::time::Duration = std::time::Duration::from_secs(3600
 /// What a DDL statement does when it becomes visible.
 pub(crate) struct DdlEffect {
     catalog: Arc<Catalog>,
-    altered: Option<(Arc<Table>, Arc<Table>)>,
+    altered: Option<Altered>,
     renewed: Vec<Arc<Table>>,
     dropped: Vec<IndexId>,
     /// What was built for it; rubbish if it never becomes visible.
@@ -74,8 +76,9 @@ impl DdlEffect {
         for table in &self.renewed {
             table.since.store(number.0, Ordering::Relaxed);
         }
-        if let Some((old, new)) = &self.altered {
+        if let Some(Altered { old, new, counter }) = &self.altered {
             new.shared.go_on_as(&old.def, &new.def);
+            counter.iter().for_each(|&next| new.shared.auto_increment.set(next));
         }
         core.catalog.store(self.catalog);
         core.checkpoints.drop_indexes(self.dropped);
@@ -201,7 +204,7 @@ impl Core {
                 // The names mean other tables by now.
                 continue;
             }
-            let Planned { catalog: next, build, key_check, altered, renewed, dropped, schemas, .. } =
+            let Planned { catalog: next, build, key_check, mut altered, renewed, dropped, schemas, .. } =
                 plan(&catalog, change, timestamp)?;
             if let Some(check) = &key_check {
                 self.check_foreign_keys(check, wait.cancel).await?;
@@ -212,6 +215,9 @@ impl Core {
                 Some(build) => Some(self.build(&build, wait.cancel).await?),
                 None => None,
             };
+            if let Some(Altered { new, counter: Some(counter), .. }) = &mut altered {
+                *counter = (*counter).max(self.largest_number(new, wait.cancel).await?.saturating_add(1));
+            }
             let effect = DdlEffect {
                 catalog: Arc::new(next),
                 altered,
@@ -253,10 +259,11 @@ impl Core {
 
     /// Puts the entries of all rows into the new indexes.
     async fn build_rows(self: &Arc<Self>, build: &Build, cancel: &Cancel) -> Result<()> {
-        let source = build.from.indexes[0].id;
+        let source = build.from.indexes[build.read_by].id;
         let turn = ThreadTurn::default();
         let mut position = Bound::Unbounded;
-        let mut sorter = Building::default();
+        let map = build.mapper.as_ref().map(|mapper| mapper());
+        let mut building = Building { map, ..Building::default() };
         loop {
             self.wait_for_room(cancel).await?;
             cancel.check()?;
@@ -265,10 +272,11 @@ impl Core {
                 Merged::new(layers, source, position.clone(), Bound::Unbounded, Direction::Forward, Selector::Newest);
             let mut left = BUILD_CHUNK_ROWS;
             while left > 0 {
-                let Some(found) = rows.next().await? else { return self.finish_build(sorter, cancel).await };
+                let Some(found) = rows.next().await? else { return self.finish_build(building, cancel).await };
                 position = Bound::Excluded(Bytes::copy_from_slice(&found.key));
-                if let Some(row) = found.value {
-                    self.build_row(build, &row, &mut sorter).await?;
+                if let Some(entry) = found.value {
+                    let row = self.row_of(&build.from, build.read_by, &found.key, entry).await?;
+                    self.build_row(build, &row, &mut building).await?;
                     turn.pass(&*self.env.clock).await;
                     left -= 1;
                 }
@@ -277,8 +285,8 @@ impl Core {
     }
 
     async fn build_row(self: &Arc<Self>, build: &Build, old: &Bytes, building: &mut Building) -> Result<()> {
-        let row = match &build.mapper {
-            Some(mapper) => mapper(old)?,
+        let row = match &mut building.map {
+            Some(map) => map(old)?,
             None => old.clone(),
         };
         let table = &build.to;
@@ -349,6 +357,36 @@ impl Core {
         }
     }
 
+    /// The newest version of the row to which an entry of an index belongs.
+    pub(crate) async fn row_of(&self, table: &Table, number: usize, key: &[u8], entry: Bytes) -> Result<Bytes> {
+        if number == 0 {
+            return Ok(entry);
+        }
+        let row = self.get_newest(table.indexes[0].id, table.codec.clustered_key_of(number, key)?).await?;
+        row.ok_or_else(|| EngineError::Bug(format!("an entry of index {number} of {} has no row", table.def.name)))
+    }
+
+    /// The largest number that a row has in the table's AUTO_INCREMENT column; 0 without any. An index begins with that column.
+    async fn largest_number(&self, table: &Arc<Table>, cancel: &Cancel) -> Result<u64> {
+        let Some(column) = table.def.auto_increment_column() else { return Ok(0) };
+        let leads = |index: &IndexDef| index.parts.first().is_some_and(|part| part.column == column);
+        let Some(number) = table.def.indexes.iter().position(leads) else { return Ok(0) };
+        let is_descending = table.def.indexes[number].parts[0].descending;
+        let direction = if is_descending { Direction::Forward } else { Direction::Backward };
+        let (layers, index) = (self.views.layers().clone(), table.indexes[number].id);
+        let mut entries = Merged::new(layers, index, Bound::Unbounded, Bound::Unbounded, direction, Selector::Newest);
+        let turn = ThreadTurn::default();
+        while let Some(found) = entries.next().await? {
+            cancel.check()?;
+            turn.pass(&*self.env.clock).await;
+            if let Some(entry) = found.value {
+                let row = self.row_of(table, number, &found.key, entry).await?;
+                return Ok(table.counted(&row, column)?);
+            }
+        }
+        Ok(0)
+    }
+
     /// Whether a new unique index holds every key once.
     async fn check_unique(&self, table: &Arc<Table>, number: usize, cancel: &Cancel) -> Result<()> {
         let layers = self.views.layers().clone();
@@ -388,9 +426,10 @@ impl Core {
     }
 }
 
-/// Entries of secondary indexes, on their way.
+/// Rows and entries of secondary indexes, on their way.
 #[derive(Default)]
 struct Building {
+    map: Option<RowMap>,
     entries: EntrySorter,
     file: Option<Arc<RunFile>>,
     runs: Runs,

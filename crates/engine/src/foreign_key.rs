@@ -20,16 +20,18 @@ impl Core {
     /// The key's refusal if a row has no parent.
     pub(crate) async fn check_foreign_keys(&self, check: &KeyCheck, cancel: &Cancel) -> Result<()> {
         let layers = self.views.layers().clone();
-        let source = check.from.indexes[0].id;
+        let source = check.from.indexes[check.read_by].id;
         let all = (Bound::Unbounded, Bound::Unbounded);
         let mut rows = Merged::new(layers, source, all.0, all.1, Direction::Forward, Selector::Newest);
         let turn = ThreadTurn::default();
+        let mut map = check.mapper.as_ref().map(|mapper| mapper());
         while let Some(found) = rows.next().await? {
             cancel.check()?;
             turn.pass(&*self.env.clock).await;
-            let Some(old) = found.value else { continue };
-            let row = match &check.mapper {
-                Some(mapper) => mapper(&old)?,
+            let Some(entry) = found.value else { continue };
+            let old = self.row_of(&check.from, check.read_by, &found.key, entry).await?;
+            let row = match &mut map {
+                Some(map) => map(&old)?,
                 None => old,
             };
             for key in &check.keys {

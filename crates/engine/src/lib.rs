@@ -63,8 +63,8 @@ pub use crate::core::{CommitHooks, CommitPipeline};
 pub use crate::prepared::XaStep;
 pub use bulk::{BulkPart, BulkWrites};
 pub use catalog::{
-    AccountsVersion, AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMapper,
-    Table, TableName,
+    AccountsVersion, AlterTable, AutoIncrement, Catalog, CatalogChange, Database, DdlPlanner, DdlText, RowMap,
+    RowMapper, Table, TableName,
 };
 pub use checkpoint::Restore;
 pub use commit::{CommitSettings, Place};

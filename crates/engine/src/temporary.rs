@@ -22,7 +22,7 @@ use io::ThreadTurn;
 use parking_lot::Mutex;
 use types::TableDef;
 
-use crate::catalog::{Table, TableShared};
+use crate::catalog::{AlterTable, Table, TableShared};
 use crate::engine::Engine;
 use crate::error::{DuplicateKey, EngineError, Result};
 use crate::memtable::Key;
@@ -375,12 +375,13 @@ impl Table {
     pub async fn altered_temporary(
         self: &Arc<Self>,
         engine: &Engine,
-        def: TableDef,
-        mapper: Option<&crate::catalog::RowMapper>,
+        change: AlterTable,
         cancel: &Cancel,
     ) -> Result<Arc<Table>> {
-        let to = engine.create_temporary_table(def);
-        to.auto_increment().seen(self.auto_increment().peek() - 1);
+        let read_by = change.read_by;
+        let mut map = change.row_mapper.map(|mapper| mapper());
+        let to = engine.create_temporary_table(change.new_def);
+        to.auto_increment().set(change.counter.unwrap_or_else(|| self.auto_increment().peek()));
         to.shared.generated_keys.seen(self.shared.generated_keys.peek() - 1);
         to.shared.go_on_as(&self.def, &to.def);
         let (Some(old), Some(new)) = (&self.temporary, &to.temporary) else { return Ok(to) };
@@ -388,12 +389,16 @@ impl Table {
         let (mut last, mut copied) = (Bound::Unbounded, Vec::new());
         loop {
             let range = (last.as_ref().map(|key: &Key| &key[..]), Bound::Unbounded);
-            old.read(0, range, Direction::Forward, COPIED_AT_ONCE, &mut copied);
+            old.read(read_by, range, Direction::Forward, COPIED_AT_ONCE, &mut copied);
             let Some(end) = copied.last() else { return Ok(to) };
             last = Bound::Excluded(end.key.clone());
             let mut undo = TemporaryUndo::default();
             for entry in copied.drain(..) {
-                let row = mapper.map_or(Ok(entry.value.clone()), |map| map(&entry.value))?;
+                let row = match read_by {
+                    0 => entry.value,
+                    number => old.get(self.codec.clustered_key_of(number, &entry.key)?).unwrap_or_default(),
+                };
+                let row = map.as_mut().map_or(Ok(row.clone()), |map| map(&row))?;
                 new.write(&to, None, Some(&row), &mut undo)?;
                 undo.keep();
             }

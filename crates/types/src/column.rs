@@ -294,6 +294,18 @@ pub fn enum_number(members: &[String], text: &[u8]) -> Option<u64> {
     }
 }
 
+/// The number of an ENUM's value (the place of its member) or a SET's (its bits); NULL is NULL. `None` for a column of another type.
+pub fn choice_number(ty: &ColumnType, value: &Value) -> Option<Value> {
+    let number = match (ty, value) {
+        (ColumnType::Enum { .. } | ColumnType::Set { .. }, Value::Null) => return Some(Value::Null),
+        (ColumnType::Enum { members }, value) if is_no_member(members, value) => Some(0),
+        (ColumnType::Enum { members }, Value::Str(text)) => enum_number(members, text),
+        (ColumnType::Set { members }, Value::Str(text)) => set_number(members, text),
+        _ => return None,
+    };
+    Some(Value::UInt(number.unwrap_or(0)))
+}
+
 /// The value of an ENUM that is no member of it: an empty text, or where that is a member an empty binary string, so that the two are not
 /// taken for one another.
 pub fn no_member(members: &[String]) -> Value {

@@ -198,6 +198,11 @@ impl ColumnType {
         self.integer().is_some() || matches!(self, Float { .. } | Double { .. } | Decimal { .. })
     }
 
+    /// Whether its values are numbers: those of arithmetic, YEAR and BIT.
+    pub fn has_numbers(&self) -> bool {
+        self.is_numeric() || matches!(self, ColumnType::Year | ColumnType::Bit { .. })
+    }
+
     /// UNSIGNED, or a type that has no sign.
     pub fn is_unsigned(&self) -> bool {
         match *self {

@@ -182,7 +182,8 @@ impl Alter {
         if !self.table.primary.is_empty() {
             let auto = self.table.columns.iter().find(|column| column.auto);
             // Ours does it for a source only (docs/DIFFERENCES.md).
-            if auto.is_some_and(|auto| self.table.primary.contains(&auto.name) || script.source.is_none()) {
+            let is_own = script.source.is_none() || script.beside;
+            if auto.is_some_and(|auto| self.table.primary.contains(&auto.name) || is_own) {
                 return;
             }
             self.table.primary.clear();
@@ -198,6 +199,36 @@ impl Alter {
             column.nullable = false;
         }
         self.table.primary = vec![column.name];
+    }
+
+    /// A column that counts comes, or goes on as another.
+    fn count(&mut self, script: &mut Script) {
+        if let Some(at) = self.table.columns.iter().position(|column| column.auto) {
+            let column = &mut self.table.columns[at];
+            if self.touched.contains(&column.name) || self.table.is_parent || script.random.chance(60) {
+                return;
+            }
+            column.auto = false;
+            let (name, definition) = (column.name.clone(), column.definition());
+            self.touch(&name);
+            return self.clause(format!("MODIFY {definition}"));
+        }
+        // A generated primary key of ours is the counted column (docs/DIFFERENCES.md).
+        if self.table.primary.is_empty() && (script.source.is_none() || script.beside) {
+            return;
+        }
+        let name = script.name("c");
+        let column = Column { kind: Type::Int("INT"), nullable: false, auto: true, rest: String::new(), name };
+        let (name, key) = (column.name.clone(), script.name("k"));
+        self.clause(format!("ADD {}", column.definition()));
+        self.clause(format!("ADD {} {key} ({name})", script.random.word(&["KEY", "UNIQUE KEY"])));
+        if script.random.chance(40) {
+            self.clause(format!("AUTO_INCREMENT={}", script.random.below(200)));
+        }
+        self.table.columns.push(column);
+        self.touch(&name);
+        self.touch(&key);
+        self.table.keys.push(Key { name: key, columns: vec![name] });
     }
 
     fn default(&mut self, script: &mut Script) {
@@ -291,6 +322,9 @@ fn wider(kind: &Type, script: &mut Script) -> Type {
             1 => Type::Text("VARCHAR(300)".into(), "latin1"),
             _ => Type::Text("VARCHAR(300)".into(), ""),
         },
+        Type::Enum(_) | Type::Set(_) if script.random.chance(25) => {
+            Type::Int(script.random.word(&["INT", "BIGINT UNSIGNED"]))
+        }
         Type::Enum(_) => Type::Enum(script.random.word(&["", "latin1", "utf8mb4 COLLATE utf8mb4_bin"])),
         Type::Set(_) => Type::Set(script.random.word(&["", "latin1", "utf8mb4 COLLATE utf8mb4_bin"])),
         Type::Bytes(_) => Type::Bytes("BLOB"),
@@ -305,7 +339,7 @@ impl Script {
         let mut alter = Alter { table: self.tables[at].clone(), clauses: Vec::new(), touched: Vec::new() };
         let is_maria = self.source == Some(Kind::Maria118);
         for _ in 0..1 + self.random.below(3) {
-            match self.random.below(15) {
+            match self.random.below(16) {
                 0..=3 => alter.add_column(self),
                 4 => alter.drop_column(self),
                 5 | 6 => alter.modify(self),
@@ -316,6 +350,7 @@ impl Script {
                 12 => alter.default(self),
                 13 if self.random.chance(50) => alter.foreign(self),
                 13 if is_maria => alter.conditional(self),
+                14 => alter.count(self),
                 _ => alter.options(self),
             }
         }

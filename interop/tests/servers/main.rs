@@ -33,6 +33,7 @@ mod log_tools;
 mod log_updates;
 mod maria_names;
 mod memory;
+mod numbering;
 mod pairs;
 mod parallel_apply;
 mod partial_revokes;

@@ -10,8 +10,11 @@ use types::{ForeignKeyDef, TableDef};
 
 use super::{Catalog, Database, Table};
 
-/// Makes a row of a table's new form from one of its old form.
-pub type RowMapper = Arc<dyn Fn(&Bytes) -> Result<Bytes, SqlError> + Send + Sync>;
+/// Begins to make rows of a table's new form: once for each time that all rows are read, in the order of [`AlterTable::read_by`].
+pub type RowMapper = Arc<dyn Fn() -> RowMap + Send + Sync>;
+
+/// Makes a row of a table's new form from the next one of its old form.
+pub type RowMap = Box<dyn FnMut(&Bytes) -> Result<Bytes, SqlError> + Send>;
 
 /// Database and table.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -45,10 +48,14 @@ pub struct AlterTable {
     pub new_def: TableDef,
     /// Given if rows change their form: then every index is built anew.
     pub row_mapper: Option<RowMapper>,
+    /// The position, in the old definition, of the index in whose order rows are read.
+    pub read_by: usize,
     /// Columns with new names, old name first: foreign keys that refer to them follow.
     pub renamed_columns: Vec<(String, String)>,
     /// Foreign keys of `new_def` that all rows have to obey.
     pub checked_keys: Vec<NewForeignKey>,
+    /// `AUTO_INCREMENT = N`: the counter goes on there, or behind the largest number of the rows, even if it was further.
+    pub counter: Option<u64>,
 }
 
 /// A foreign key that comes to a table with rows.

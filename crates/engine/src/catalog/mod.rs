@@ -32,8 +32,8 @@ use std::sync::{Arc, Weak};
 use base::{IndexId, TableId};
 use types::CollationId;
 
-pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, NewForeignKey, RowMapper, TableName};
-pub(crate) use plan::{Build, KeyCheck, Planned, locked_tables, plan};
+pub use change::{AlterTable, CatalogChange, DdlPlanner, DdlText, NewForeignKey, RowMap, RowMapper, TableName};
+pub(crate) use plan::{Altered, Build, KeyCheck, Planned, locked_tables, plan};
 pub(crate) use storage::{SYSTEM_INDEX, load, row_changes};
 pub use table::{AutoIncrement, Table, compression_named, may_auto_increment, table_option};
 pub(crate) use table::{ColumnSet, TableShared};

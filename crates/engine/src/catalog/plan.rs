@@ -18,6 +18,16 @@ pub(crate) struct Build {
     /// Positions in `to.indexes`.
     pub(crate) indexes: Vec<usize>,
     pub(crate) mapper: Option<RowMapper>,
+    /// [`AlterTable::read_by`]
+    pub(crate) read_by: usize,
+}
+
+/// A table before and after ALTER TABLE, the counters of which go on when that is done.
+pub(crate) struct Altered {
+    pub(crate) old: Arc<Table>,
+    pub(crate) new: Arc<Table>,
+    /// [`AlterTable::counter`]
+    pub(crate) counter: Option<u64>,
 }
 
 /// Foreign keys that a table's rows, in their new form, have to obey.
@@ -25,6 +35,8 @@ pub(crate) struct KeyCheck {
     pub(crate) from: Arc<Table>,
     pub(crate) to: Arc<Table>,
     pub(crate) mapper: Option<RowMapper>,
+    /// [`AlterTable::read_by`]
+    pub(crate) read_by: usize,
     pub(crate) keys: Vec<NewForeignKey>,
 }
 
@@ -33,8 +45,8 @@ pub(crate) struct Planned {
     pub(crate) catalog: Catalog,
     pub(crate) build: Option<Build>,
     pub(crate) key_check: Option<KeyCheck>,
-    /// A table before and after ALTER TABLE, the counters of which go on when that is done.
-    pub(crate) altered: Option<(Arc<Table>, Arc<Table>)>,
+    /// What ALTER TABLE changes.
+    pub(crate) altered: Option<Altered>,
     /// Tables whose form is new: older read views cannot use them.
     pub(crate) renewed: Vec<Arc<Table>>,
     /// Indexes that nobody can use any more.
@@ -190,8 +202,7 @@ impl Planned {
     }
 
     fn alter_table(&mut self, alter: AlterTable) -> Result<()> {
-        let AlterTable { table: old, new_def: mut def, row_mapper: mapper, renamed_columns, checked_keys: keys } =
-            alter;
+        let AlterTable { table: old, new_def: mut def, row_mapper: mapper, checked_keys: keys, read_by, .. } = alter;
         let name = TableName::new(&old.def.schema, &old.def.name);
         self.touch(&name.schema);
         self.touch(&def.schema);
@@ -207,7 +218,7 @@ impl Planned {
             def.create_time = self.timestamp;
         }
         rename_generated(&mut def, &name.name);
-        self.rename_in_children(&name, &mut def, &renamed_columns)?;
+        self.rename_in_children(&name, &mut def, &alter.renamed_columns)?;
         let mut built = Vec::new();
         for (number, index) in def.indexes.iter_mut().enumerate() {
             if mapper.is_some() || !old.indexes.iter().any(|other| other.id == index.id) {
@@ -227,12 +238,13 @@ impl Planned {
         } else {
             self.add(def, old.shared.clone())?
         };
-        self.altered = Some((old.clone(), new.clone()));
+        self.altered = Some(Altered { old: old.clone(), new: new.clone(), counter: alter.counter });
         if !keys.is_empty() {
-            self.key_check = Some(KeyCheck { from: old.clone(), to: new.clone(), mapper: mapper.clone(), keys });
+            self.key_check =
+                Some(KeyCheck { from: old.clone(), to: new.clone(), mapper: mapper.clone(), read_by, keys });
         }
         if !built.is_empty() {
-            self.build = Some(Build { from: old, to: new, indexes: built, mapper });
+            self.build = Some(Build { from: old, to: new, indexes: built, mapper, read_by });
         }
         Ok(())
     }

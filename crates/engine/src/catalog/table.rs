@@ -50,9 +50,6 @@ pub(crate) struct TableShared {
 impl TableShared {
     /// The counters for another form of the table. A generated key that had the one counter may get the other.
     pub(crate) fn go_on_as(&self, old: &TableDef, new: &TableDef) {
-        if new.auto_increment_start > self.auto_increment.peek() {
-            self.auto_increment.seen(new.auto_increment_start - 1);
-        }
         if old.generated_pk && new.generated_pk && old.counted_pk() != new.counted_pk() {
             let (from, to) = match new.counted_pk() {
                 Some(_) => (&self.auto_increment, &self.generated_keys),
@@ -94,6 +91,13 @@ impl ColumnSet {
 #[derive(Debug, Default)]
 pub struct AutoIncrement {
     next: AtomicU64,
+}
+
+impl From<u64> for AutoIncrement {
+    /// A counter that gives this number next.
+    fn from(next: u64) -> Self {
+        AutoIncrement { next: AtomicU64::new(next) }
+    }
 }
 
 impl AutoIncrement {
@@ -201,16 +205,21 @@ impl Table {
     /// A row with this AUTO_INCREMENT value came to be, here or on the source.
     pub(crate) fn saw_auto_increment(&self, row: &Bytes) -> Result<(), TypeError> {
         for &column in &self.counted_columns {
-            let counter = self.counter(column);
-            match self.codec.row.decode_column(row, column)? {
-                Value::Int(value) if value > 0 => counter.seen(value as u64),
-                Value::UInt(value) => counter.seen(value),
-                Value::Float(value) if value > 0.0 => counter.seen(value as u64),
-                Value::Double(value) if value > 0.0 => counter.seen(value as u64),
-                _ => {}
-            }
+            self.counter(column).seen(self.counted(row, column)?);
         }
         Ok(())
+    }
+
+    /// The number that a row has in a counted column; 0 if it has none that counts.
+    pub(crate) fn counted(&self, row: &Bytes, column: usize) -> Result<u64, TypeError> {
+        Ok(match self.codec.row.decode_column(row, column)? {
+            Value::Int(value) => value.max(0) as u64,
+            Value::UInt(value) => value,
+            // Below 0 it becomes 0, too.
+            Value::Float(value) => value as u64,
+            Value::Double(value) => value as u64,
+            _ => 0,
+        })
     }
 
     /// The columns of indexes in which two rows differ.

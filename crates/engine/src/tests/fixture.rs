@@ -10,7 +10,7 @@ use io::Env;
 use io::sim::SimMachine;
 use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef, Value};
 
-use crate::catalog::{AlterTable, CatalogChange, Database, DdlPlanner, DdlText, TableName};
+use crate::catalog::{AlterTable, CatalogChange, Database, DdlPlanner, DdlText, RowMap, TableName};
 use crate::error::Result;
 use crate::{
     Catalog, CommitSettings, Direction, Engine, EngineOptions, KeyRange, PublishPoint, ReadMode, RowChange,
@@ -41,8 +41,10 @@ pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, S
             table,
             new_def,
             row_mapper: None,
+            read_by: 0,
             renamed_columns: Vec::new(),
             checked_keys: Vec::new(),
+            counter: None,
         })))
     };
     match words[..] {
@@ -69,19 +71,26 @@ fn widen(table: Arc<Table>) -> Result<CatalogChange, SqlError> {
     new_def.columns.push(ColumnDef::new("sum", ColumnType::BigInt { unsigned: false }));
     let new_layout = types::RowLayout::new(&new_def);
     let old = table.clone();
-    let row_mapper = move |row: &Bytes| {
+    let map = move |row: &Bytes| {
         let mut values = Vec::new();
         old.codec.row.decode(row, &mut values)?;
         let number = |value: &Value| if let Value::Int(n) = value { *n } else { 0 };
         values.push(Value::Int(number(&values[0]) + number(&values[1])));
         Ok(new_layout.encode(&values)?)
     };
+    let map = Arc::new(map);
+    let begin = move || -> RowMap {
+        let map = map.clone();
+        Box::new(move |row: &Bytes| map(row))
+    };
     let alter = AlterTable {
         table,
         new_def,
-        row_mapper: Some(Arc::new(row_mapper)),
+        row_mapper: Some(Arc::new(begin)),
+        read_by: 0,
         renamed_columns: Vec::new(),
         checked_keys: Vec::new(),
+        counter: None,
     };
     Ok(CatalogChange::AlterTable(Box::new(alter)))
 }

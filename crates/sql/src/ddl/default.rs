@@ -119,6 +119,11 @@ impl Conversion {
         })
     }
 
+    /// All rows are read (again): what was said of them is said anew.
+    pub(super) fn begin(&self) {
+        drop(self.warnings.take());
+    }
+
     /// What stands for NULL in a column that takes none, outside strict mode: zero. In the log of a MariaDB it is the default that the column
     /// had before. In strict mode it is an error, and another one where MySQL copies the table.
     pub(super) fn null(
@@ -151,8 +156,25 @@ impl Conversion {
     }
 
     pub(super) fn convert(&self, value: Value, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
-        let strict = self.strictness == Strictness::Strict;
+        self.convert_so(value, column, self.strictness, row_number)
+    }
+
+    /// A number of AUTO_INCREMENT, which has to fit (1467).
+    pub(super) fn number(&self, number: u64, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
+        self.convert_so(Value::UInt(number), column, Strictness::Strict, row_number).map_err(|_| {
+            SqlError::new(codes::AUTOINC_READ_FAILED, "Failed to read auto-increment value from storage engine")
+        })
+    }
+
+    fn convert_so(
+        &self,
+        value: Value,
+        column: &ColumnDef,
+        strictness: Strictness,
+        row_number: u64,
+    ) -> Result<Value, SqlError> {
+        let strict = strictness == Strictness::Strict;
         let eval = EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &self.warnings) };
-        convert_for_column(value, column, self.strictness, row_number, &eval)
+        convert_for_column(value, column, strictness, row_number, &eval)
     }
 }

@@ -1,34 +1,37 @@
 //! Rows of a table's old form in its new one: what ALTER TABLE does to each.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::SqlError;
 use bytes::Bytes;
 use engine::EngineError;
-use engine::catalog::RowMapper;
+use engine::catalog::{AutoIncrement, RowMapper, Table};
 use types::charset::Charset;
-use types::column::{is_no_member, no_member};
-use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, RowLayout, TableDef, TypeError, Value};
+use types::column::{choice_number, is_no_member, no_member};
+use types::value::NOT_FIXED;
+use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
 use super::default::Conversion;
-use crate::expr::Warnings;
 use crate::expr::zero::implicit_default;
+use crate::expr::{SqlMode, Warnings};
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
-/// the old one. `is_copied`: a MySQL would copy the table.
+/// the old one. `is_copied`: a MySQL would copy the table. `counter`: where the numbers of AUTO_INCREMENT begin.
 pub(super) fn row_mapper(
-    old: &TableDef,
+    old: &Arc<Table>,
     new: &TableDef,
-    (sources, is_copied): (&[Option<usize>], bool),
+    (sources, is_copied, counter): (&[Option<usize>], bool, Option<u64>),
     context: &DdlContext<'_>,
     warnings: &Arc<Warnings>,
 ) -> Result<Option<RowMapper>, SqlError> {
+    let table = old.clone();
+    let old = &old.def;
+    let numbered = numbered(old, new, sources);
     let columns = new.columns.iter().zip(sources);
     let same_columns = old.columns.len() == new.columns.len()
         && columns.enumerate().all(|(at, (column, source))| *source == Some(at) && same_form(&old.columns[at], column));
-    if same_columns && same_key(old, new) {
+    if same_columns && same_key(old, new) && numbered.is_none() {
         return Ok(None);
     }
     // MySQL needs no number for each row of a table without a key; here a generated key needs one, wherever the definition comes from.
@@ -39,26 +42,67 @@ pub(super) fn row_mapper(
         None if counted == Some(at) => Step::Single,
         source => step(old, column, *source, context),
     });
-    let steps = steps.collect();
-    let map = Map {
+    let map = Arc::new(Map {
         old: RowLayout::new(old),
         new: RowLayout::new(new),
-        steps,
+        steps: steps.collect(),
+        numbered,
+        zero_is_a_number: context.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO),
+        numbering: context.auto_increment,
         columns: new.columns.clone(),
         old_columns: old.columns.clone(),
         conversion: Conversion::new(context, warnings.clone()),
-        row_count: AtomicU64::new(0),
         is_copied,
-    };
-    Ok(Some(Arc::new(move |row: &Bytes| map.row(row))))
+    });
+    Ok(Some(Arc::new(move || {
+        map.conversion.begin();
+        let counter_at = counter.unwrap_or_else(|| table.auto_increment().peek());
+        let mut pass = Pass { map: map.clone(), row_count: 0, counter: AutoIncrement::from(counter_at) };
+        Box::new(move |row: &Bytes| pass.row(row))
+    })))
 }
 
-/// Whether a column that stays has another form, apart from NULLs.
+/// The column that becomes the AUTO_INCREMENT column: rows that have no number in it, or 0, get one.
+fn numbered(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Option<usize> {
+    let column = new.auto_increment_column()?;
+    let is_key_that_stays = |source: usize| new.generated_pk && column == 0 && old.generated_pk && source == 0;
+    let had_numbers = |source: usize| old.columns[source].auto_increment || is_key_that_stays(source);
+    (!sources[column].is_some_and(had_numbers)).then_some(column)
+}
+
+/// The index in whose order rows are read. They are numbered in the order of their clustered key, which in MySQL and MariaDB is a unique key
+/// without NULL and prefixes where there is no primary key.
+pub(super) fn read_by(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> usize {
+    let is_clustered = |index: &IndexDef| {
+        index.unique && index.parts.iter().all(|part| part.prefix_chars.is_none() && !old.columns[part.column].nullable)
+    };
+    match numbered(old, new, sources) {
+        Some(_) if old.generated_pk => {
+            let others = old.indexes.iter().enumerate().skip(1);
+            others.clone().find(|(_, index)| is_clustered(index)).map_or(0, |(number, _)| number)
+        }
+        _ => 0,
+    }
+}
+
+/// Where the counter goes on that has to begin elsewhere than it is: where the statement says, or at the beginning if the table had no
+/// AUTO_INCREMENT column or this goes.
+pub(super) fn counter(old: &TableDef, new: &TableDef, sources: &[Option<usize>], said: Option<u64>) -> Option<u64> {
+    let column = new.auto_increment_column()?;
+    let is_generated = |def: &TableDef, column: usize| def.generated_pk && column == 0;
+    let goes_on =
+        |before: usize| sources.contains(&Some(before)) && (!is_generated(old, before) || is_generated(new, column));
+    let goes_on =
+        is_generated(new, column) && sources[0] == Some(0) || old.auto_increment_column().is_some_and(goes_on);
+    said.or((!goes_on).then_some(1))
+}
+
+/// Whether a column that stays has another form, apart from NULLs, or numbers itself as it did not, or does so no longer.
 pub(super) fn converts(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
-    let columns = new.columns.iter().zip(sources);
+    let columns = new.columns.iter().zip(sources).skip(usize::from(new.generated_pk));
     columns
         .filter_map(|(column, source)| Some((&old.columns[(*source)?], column)))
-        .any(|(old, new)| !same_values(old, new))
+        .any(|(old, new)| !same_values(old, new) || old.auto_increment != new.auto_increment)
 }
 
 /// Whether a column that stays takes no NULLs any more.
@@ -100,16 +144,59 @@ fn same_key(old: &TableDef, new: &TableDef) -> bool {
 enum Step {
     /// The old value.
     Keep(usize),
-    /// The old value, converted; text is the bytes of its old character set for a column of bytes.
-    Convert { from: usize, was_timestamp: bool, was_text: Option<Charset> },
+    /// The old value, converted.
+    Convert { from: usize, read: Read },
     /// The old value of an ENUM with these members, for another ENUM.
     Member { from: usize, members: Arc<[String]> },
     /// The same for every row.
     Value(Value),
     /// 1, 2, 3, … in the order of the old clustered key.
     Count,
+    /// Nothing: a number of AUTO_INCREMENT takes its place.
+    Nothing,
     /// 0 for the only row: the definition that replicas get numbers no others.
     Single,
+}
+
+/// What the value of a column is to a column of another type.
+enum Read {
+    /// Itself.
+    Value,
+    /// A TIMESTAMP's time in the session's zone.
+    LocalTime,
+    /// The bytes of a text in its character set, for a column of bytes.
+    Bytes(Charset),
+    /// The number of an ENUM or SET, for a column of numbers.
+    Number(ColumnType),
+    /// The text of a JSON document.
+    Text,
+}
+
+impl Read {
+    fn of(from: &ColumnDef, to: &ColumnType) -> Read {
+        match &from.ty {
+            ColumnType::Timestamp { .. } => Read::LocalTime,
+            ColumnType::Enum { .. } | ColumnType::Set { .. } if to.has_numbers() => Read::Number(from.ty.clone()),
+            // As for these a CAST of the document.
+            ColumnType::Json if !matches!(to, ColumnType::Decimal { .. } | ColumnType::Bit { .. }) => Read::Text,
+            ty if to.is_binary() && ty.has_charset() => Read::Bytes(from.collation.charset()),
+            _ => Read::Value,
+        }
+    }
+
+    fn value(&self, old: &Value, conversion: &Conversion) -> Value {
+        match (self, old) {
+            (Read::LocalTime, Value::DateTime(utc)) => Value::DateTime(conversion.local(*utc)),
+            (Read::Bytes(charset), Value::Str(text)) => Value::Bytes(charset.encode_shared(text)),
+            (Read::Number(ty), value) => choice_number(ty, value).unwrap_or_default(),
+            (Read::Text, Value::Json(_)) => {
+                let mut text = Vec::new();
+                old.write_text(NOT_FIXED, &mut text);
+                Value::Str(text.into())
+            }
+            (_, value) => value.clone(),
+        }
+    }
 }
 
 fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
@@ -120,13 +207,8 @@ fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &Ddl
         {
             Step::Member { from, members: members.clone() }
         }
-        Some(from) => {
-            let was_timestamp = matches!(old.columns[from].ty, ColumnType::Timestamp { .. });
-            let was_text = column.ty.is_binary() && old.columns[from].ty.has_charset();
-            let was_text = was_text.then(|| old.columns[from].collation.charset());
-            Step::Convert { from, was_timestamp, was_text }
-        }
-        None if column.auto_increment => Step::Count,
+        Some(from) => Step::Convert { from, read: Read::of(&old.columns[from], &column.ty) },
+        None if column.auto_increment => Step::Nothing,
         None => Step::Value(match &column.default {
             Some(ColumnDefault::Literal(value)) => value.clone(),
             Some(ColumnDefault::CurrentTimestamp { .. }) => Value::DateTime(now(column, context)),
@@ -156,29 +238,85 @@ struct Map {
     old: RowLayout,
     new: RowLayout,
     steps: Vec<Step>,
+    /// [`numbered`]
+    numbered: Option<usize>,
+    zero_is_a_number: bool,
+    /// `auto_increment_increment` and `auto_increment_offset`
+    numbering: (u64, u64),
     columns: Vec<ColumnDef>,
     old_columns: Vec<ColumnDef>,
     conversion: Arc<Conversion>,
-    row_count: AtomicU64,
     is_copied: bool,
 }
 
-impl Map {
-    fn row(&self, row: &Bytes) -> Result<Bytes, SqlError> {
-        let number = self.row_count.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut old = Vec::with_capacity(self.old.len());
-        self.old.decode(row, &mut old).map_err(internal)?;
-        let mut new = Vec::with_capacity(self.steps.len());
-        for (step, column) in self.steps.iter().zip(&self.columns) {
-            new.push(self.value(step, column, &old, number)?);
+/// All rows, one after the other.
+struct Pass {
+    map: Arc<Map>,
+    row_count: u64,
+    counter: AutoIncrement,
+}
+
+impl Pass {
+    fn row(&mut self, row: &Bytes) -> Result<Bytes, SqlError> {
+        self.row_count += 1;
+        let map = &*self.map;
+        let mut old = Vec::with_capacity(map.old.len());
+        map.old.decode(row, &mut old).map_err(internal)?;
+        let mut new = Vec::with_capacity(map.steps.len());
+        for (at, (step, column)) in map.steps.iter().zip(&map.columns).enumerate() {
+            new.push(match map.numbered == Some(at) {
+                true => self.number(step, column, &old)?,
+                false => map.value(step, column, &old, self.row_count)?,
+            });
         }
-        self.new.encode(&new).map_err(internal)
+        map.new.encode(&new).map_err(internal)
     }
 
+    /// The value of the column that becomes the AUTO_INCREMENT column, as INSERT makes it.
+    fn number(&self, step: &Step, column: &ColumnDef, old: &[Value]) -> Result<Value, SqlError> {
+        let map = &*self.map;
+        if !step.is_null(old) {
+            let value = map.value(step, column, old, self.row_count)?;
+            let counted = counted(&value);
+            if counted != Some(0) || map.zero_is_a_number {
+                self.counter.seen(counted.unwrap_or(0));
+                return Ok(value);
+            }
+        }
+        let (increment, offset) = map.numbering;
+        map.conversion.number(self.counter.next(1, increment, offset), column, self.row_count)
+    }
+}
+
+impl Step {
+    /// Whether it comes to NULL because there is nothing or NULL.
+    fn is_null(&self, old: &[Value]) -> bool {
+        match self {
+            Step::Nothing => true,
+            Step::Keep(from) | Step::Convert { from, .. } | Step::Member { from, .. } => old[*from].is_null(),
+            Step::Value(value) => value.is_null(),
+            Step::Count | Step::Single => false,
+        }
+    }
+}
+
+/// The number that an AUTO_INCREMENT column has; `None` below 0.
+fn counted(value: &Value) -> Option<u64> {
+    match *value {
+        Value::Int(value) => u64::try_from(value).ok(),
+        Value::UInt(value) => Some(value),
+        Value::Float(value) => (value >= 0.0).then_some(value as u64),
+        Value::Double(value) => (value >= 0.0).then_some(value as u64),
+        _ => None,
+    }
+}
+
+impl Map {
     fn value(&self, step: &Step, column: &ColumnDef, old: &[Value], number: u64) -> Result<Value, SqlError> {
         match step {
             Step::Keep(from) => Ok(old[*from].clone()),
             Step::Value(value) => Ok(value.clone()),
+            Step::Nothing => Ok(Value::Null),
             Step::Count => self.conversion.convert(Value::UInt(number), column, number),
             Step::Single if number == 1 => Ok(implicit_default(column)),
             Step::Single => Err(SqlError::not_supported(
@@ -192,13 +330,8 @@ impl Map {
                 (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),
                 (_, value) => self.conversion.convert(value.clone(), column, number),
             },
-            Step::Convert { from, was_timestamp, was_text } => {
-                let value = match (&old[*from], was_text) {
-                    (Value::DateTime(utc), _) if *was_timestamp => Value::DateTime(self.conversion.local(*utc)),
-                    (Value::Str(text), Some(charset)) => Value::Bytes(charset.encode_shared(text)),
-                    (value, _) => value.clone(),
-                };
-                self.conversion.convert(value, column, number)
+            Step::Convert { from, read } => {
+                self.conversion.convert(read.value(&old[*from], &self.conversion), column, number)
             }
         }
     }

@@ -31,6 +31,7 @@ mod table;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
+use engine::EngineError;
 use engine::{Catalog, CatalogChange};
 use jiff::tz::TimeZone;
 use types::CollationId;
@@ -46,8 +47,9 @@ pub(crate) use create::with_selected;
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    AS_IN_MARIADB, OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier,
-    quote_string, says_as_in_mariadb, says_partial_revokes, shown_default, value_text,
+    AS_IN_MARIADB, BY_UNIQUE_KEY, OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants,
+    quote_identifier, quote_string, says_as_in_mariadb, says_by_unique_key, says_partial_revokes, shown_default,
+    value_text,
 };
 pub(crate) use render_user::create_user;
 pub(crate) use table::check_distinct;
@@ -81,12 +83,16 @@ pub struct DdlContext<'a> {
     pub is_logged: bool,
     /// It is from the log of a MariaDB.
     pub is_of_maria: bool,
+    /// The log says that rows are numbered in the order of a unique key, in place of that of the generated primary key which goes.
+    pub by_unique_key: bool,
     /// `partial_revokes`, where the statement is made.
     pub partial_revokes: bool,
     /// `mandatory_roles`, where the statement is made.
     pub mandatory_roles: &'a [UserName],
     /// `password_history` and `password_reuse_interval`, where the statement is made.
     pub reuse_policy: ReusePolicy,
+    /// `auto_increment_increment` and `auto_increment_offset`: the numbers that existing rows get.
+    pub auto_increment: (u64, u64),
     /// Where notes and warnings go.
     pub warnings: &'a Warnings,
 }
@@ -101,6 +107,8 @@ pub struct PlannedDdl {
     pub log_changes: LogChanges,
     /// Rows in the OK packet (databases count).
     pub affected_rows: u64,
+    /// A MySQL copies the table's rows for it.
+    pub is_copied: bool,
     /// Has, when the change is made, what is to be said of its rows.
     pub row_warnings: Arc<Warnings>,
 }
@@ -112,6 +120,7 @@ impl PlannedDdl {
             log_text: None,
             log_changes: LogChanges::default(),
             affected_rows: 0,
+            is_copied: false,
             row_warnings: Arc::default(),
         }
     }
@@ -120,6 +129,25 @@ impl PlannedDdl {
     fn nothing() -> Self {
         PlannedDdl::new(CatalogChange::Nothing)
     }
+}
+
+/// The error of a definition whose rows collide: where a MySQL copies them, the numbers of AUTO_INCREMENT have to do with it if the first key
+/// begins with its column.
+pub(crate) fn collision(error: EngineError, is_copied: bool) -> SqlError {
+    if let EngineError::DuplicateKey(duplicate) = &error
+        && is_copied
+    {
+        let (def, number) = (&duplicate.table.def, duplicate.index_number);
+        let index = &def.indexes[number];
+        if number == usize::from(def.generated_pk) && def.columns[index.parts[0].column].auto_increment {
+            let message = format!(
+                "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry '{}' for key '{}.{}'",
+                duplicate.entry, def.name, index.name
+            );
+            return SqlError::new(codes::DUP_ENTRY, message);
+        }
+    }
+    error.into()
 }
 
 /// Plans any definition. Passwords have been hashed before ([`account::AuthSecret::Hash`](crate::parse::ast::AuthSecret)).

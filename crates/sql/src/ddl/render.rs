@@ -263,6 +263,11 @@ pub(super) fn add_generated_column(def: &TableDef) -> String {
     format!("ADD COLUMN {column} FIRST, ADD PRIMARY KEY (`my_row_id`)")
 }
 
+/// The action that makes it the AUTO_INCREMENT column, or another than that.
+pub(super) fn modify_generated_column(def: &TableDef) -> String {
+    format!("MODIFY COLUMN {}", column_text(&def.columns[0], def, INVISIBLE_IN_LOG))
+}
+
 /// The action that drops its column.
 pub(super) fn drop_generated_column() -> String {
     format!("DROP COLUMN {}", quote_identifier(GENERATED_PK_COLUMN))
@@ -292,6 +297,14 @@ pub(crate) const AS_IN_MARIADB: &str = " /* as in MariaDB */";
 /// Whether a statement of a log says so.
 pub(crate) fn says_as_in_mariadb(text: &str) -> bool {
     text.ends_with(AS_IN_MARIADB)
+}
+
+/// What the log says behind an ALTER TABLE that numbers rows in the order of a unique key, as a source does that generates no primary keys.
+pub(crate) const BY_UNIQUE_KEY: &str = " /* by unique key */";
+
+/// Whether a statement of a log says so.
+pub(crate) fn says_by_unique_key(text: &str) -> bool {
+    text.strip_suffix(AS_IN_MARIADB).unwrap_or(text).ends_with(BY_UNIQUE_KEY)
 }
 
 /// SHOW GRANTS, a line each.

@@ -3,12 +3,12 @@
 use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
-use types::column::is_no_member;
+use types::column::{choice_number, is_no_member};
 use types::{ColumnDef, Value};
 
 use crate::dml::assign::strictness;
 use crate::dml::foreign::{delete_row, is_violation, update_row};
-use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
+use crate::dml::insert_plan::{Copied, InsertPlan, InsertSource, OnDuplicate};
 use crate::dml::leaves_row;
 use crate::dml::numbers::{Numbers, Series, largest};
 use crate::exec::ExecContext;
@@ -149,21 +149,20 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         context.check_cancelled().await?;
-        let InsertSource::Query { as_bytes, members, .. } = &self.source else { return Ok(()) };
+        let InsertSource::Query { copied, .. } = &self.source else { return Ok(()) };
         for row in batch.iter() {
             progress.begin_row();
             progress.beside.clear();
             progress.beside.extend_from_slice(&row[self.columns.len()..]);
             for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
-                if let Some(member) = members.iter().find(|member| member.place == place)
-                    && is_no_member(&member.members, value)
-                {
-                    progress.given[column] = true;
-                    progress.values[column] = member.none.clone();
-                    continue;
-                }
-                let value = match as_bytes.iter().find(|(text, _)| *text == place) {
-                    Some((_, ty)) if !value.is_null() => Value::Bytes(coerce::bytes(value, ty)),
+                let value = match copied.iter().find(|(at, _)| *at == place) {
+                    Some((_, Copied::Member { members, none })) if is_no_member(members, value) => {
+                        progress.given[column] = true;
+                        progress.values[column] = none.clone();
+                        continue;
+                    }
+                    Some((_, Copied::Number(origin))) => choice_number(origin, value).unwrap_or(Value::Null),
+                    Some((_, Copied::Bytes(ty))) if !value.is_null() => Value::Bytes(coerce::bytes(value, ty)),
                     _ => value.clone(),
                 };
                 progress.set(self, column, value, context)?;

@@ -16,7 +16,7 @@ use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, split_name};
-use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default};
+use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default, takes_number};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::{Expr, ExprKind, ExprType, coerce};
@@ -50,23 +50,41 @@ pub(crate) enum InsertSource {
         plan: QueryPlan,
         /// It reads the table that is inserted into: its rows are all fetched first.
         reads_target: bool,
-        /// Places of its columns that are text for columns of bytes, and the types of that text.
-        as_bytes: Vec<(usize, ExprType)>,
-        members: Vec<CopiedMember>,
+        /// Places of its columns whose values change their form on the way.
+        copied: Vec<(usize, Copied)>,
     },
     /// LOAD DATA.
     File,
 }
 
-/// A column of a SELECT that is an ENUM's for an ENUM: the value that is no member of the one becomes that of the other.
+/// How the values of a SELECT's column become those of the column to which they go.
 #[derive(Debug)]
-pub(crate) struct CopiedMember {
-    /// Place of the column.
-    pub(crate) place: usize,
-    /// Of the ENUM that is read.
-    pub(crate) members: Arc<[String]>,
-    /// What is no member of the one that is written.
-    pub(crate) none: Value,
+pub(crate) enum Copied {
+    /// Text of this type, for a column of bytes.
+    Bytes(ExprType),
+    /// An ENUM's or a SET's, for a column of numbers.
+    Number(ColumnType),
+    /// An ENUM's for an ENUM: the value that is no member of the one becomes that of the other.
+    Member {
+        /// Of the ENUM that is read.
+        members: Arc<[String]>,
+        /// What is no member of the one that is written.
+        none: Value,
+    },
+}
+
+impl Copied {
+    /// From a column of the SELECT to a column of the table; `None` if nothing happens on the way.
+    fn of(from: &ExprType, to: &ColumnType) -> Option<Copied> {
+        match (&from.origin, to) {
+            (Some(ColumnType::Enum { members }), ColumnType::Enum { members: to }) => {
+                Some(Copied::Member { members: members.clone(), none: no_member(to) })
+            }
+            (Some(origin), to) if takes_number(from, to) => Some(Copied::Number(origin.clone())),
+            _ if coerce::has_other_bytes(from) && to.is_binary() => Some(Copied::Bytes(from.clone())),
+            _ => None,
+        }
+    }
 }
 
 /// ON DUPLICATE KEY UPDATE.
@@ -247,20 +265,12 @@ async fn plan_selected<'a>(
     columns: &[usize],
 ) -> Result<InsertSource, SqlError> {
     let reads_target = binder.reads(table);
-    let typed = columns.iter().zip(&bound.types).enumerate();
-    let as_bytes =
-        typed.filter(|(_, (column, ty))| coerce::has_other_bytes(ty) && table.def.columns[**column].ty.is_binary());
-    let as_bytes = as_bytes.map(|(place, (_, ty))| (place, ty.clone())).collect();
     let both = columns.iter().zip(&bound.types).enumerate();
-    let members = both.filter_map(|(place, (&column, from))| match (&from.origin, &table.def.columns[column].ty) {
-        (Some(ColumnType::Enum { members }), ColumnType::Enum { members: to }) => {
-            Some(CopiedMember { place, members: members.clone(), none: no_member(to) })
-        }
-        _ => None,
-    });
-    let members = members.collect();
+    let copied =
+        both.filter_map(|(place, (&column, from))| Some((place, Copied::of(from, &table.def.columns[column].ty)?)));
+    let copied = copied.collect();
     let plan = block::plan_query(context, bound).await?;
-    Ok(InsertSource::Query { plan, reads_target, as_bytes, members })
+    Ok(InsertSource::Query { plan, reads_target, copied })
 }
 
 /// The new row as ON DUPLICATE KEY UPDATE sees it: under its alias, with the columns that the statement names, in the order and by the

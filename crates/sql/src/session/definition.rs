@@ -45,7 +45,9 @@ impl Session {
         self.after_accounts(&ddl);
         self.info.row_count = affected_rows as i64;
         let info = match ddl {
-            Ddl::AlterTable(_) => format!("Records: 0  Duplicates: 0  Warnings: {}", self.warnings.count()),
+            Ddl::AlterTable(_) => {
+                format!("Records: {affected_rows}  Duplicates: 0  Warnings: {}", self.warnings.count())
+            }
             _ => String::new(),
         };
         Ok(Outcome { affected_rows, info, ..Outcome::default() })
@@ -162,29 +164,40 @@ impl Session {
         let context = self.ddl_context(&catalog, &warnings);
         let partial_revokes = context.partial_revokes || self.is_applier && ddl::says_partial_revokes(text);
         let is_of_maria = context.is_of_maria || self.is_applier && ddl::says_as_in_mariadb(text);
+        let by_unique_key = self.is_applier && ddl::says_by_unique_key(text);
+        let mandatory_roles = &mandatory_roles;
         let context =
-            DdlContext { mandatory_roles: &mandatory_roles, microseconds, partial_revokes, is_of_maria, ..context };
+            DdlContext { mandatory_roles, microseconds, partial_revokes, is_of_maria, by_unique_key, ..context };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
-        let PlannedDdl { change, log_text, log_changes, affected_rows, row_warnings } = planned?;
+        let PlannedDdl { change, log_text, log_changes, affected_rows, is_copied, row_warnings } = planned?;
         if !changes_anything(&change) {
             // Nothing to do and nothing to log: a replica would have nothing to do either.
             self.commit_nothing().await?;
             return Ok(affected_rows);
         }
+        let affected_rows = match &change {
+            engine::CatalogChange::AlterTable(alter) if is_copied => self.shared.engine.estimate_rows(&alter.table),
+            _ => affected_rows,
+        };
         let log_changes = parse::LogChanges { is_as_written: log_text.is_none(), ..log_changes };
         let mut sql = log_text.unwrap_or_else(|| text.to_string());
         if let Some(changed) = parse::for_log(&sql, &self.parse_context(), &log_changes) {
             sql = changed;
         }
-        mark(&mut sql, ddl::PARTIAL_REVOKES, log_changes.is_partial_revoke);
-        mark(&mut sql, ddl::AS_IN_MARIADB, log_changes.is_as_in_mariadb);
+        let marks = [
+            (ddl::PARTIAL_REVOKES, log_changes.is_partial_revoke),
+            (ddl::BY_UNIQUE_KEY, log_changes.is_by_unique_key),
+            (ddl::AS_IN_MARIADB, log_changes.is_as_in_mariadb),
+        ];
+        mark(&mut sql, &marks);
         let logged = DdlText { sql, context: QueryContext { microseconds, ..self.query_context() } };
         let options = self.ddl_options();
         let options = TxnOptions { under: locks.cloned().or(options.under), ..options };
         let pending = self.shared.engine.enqueue_ddl(change, logged, &options).await;
         self.warnings.append(&row_warnings);
-        self.wait_for_commit(pending?.ended()).await?;
+        let pending = pending.map_err(|error| ddl::collision(error, is_copied))?;
+        self.wait_for_commit(pending.ended()).await?;
         Ok(affected_rows)
     }
 
@@ -208,9 +221,11 @@ impl Session {
             foreign_key_checks: settings.hot.foreign_key_checks,
             is_logged: self.is_applier,
             is_of_maria: self.replicated.is_of_maria(),
+            by_unique_key: false,
             partial_revokes: self.shared.globals.partial_revokes(),
             mandatory_roles: &[],
             reuse_policy: self.reuse_policy(),
+            auto_increment: (settings.hot.auto_increment_increment, settings.hot.auto_increment_offset),
             warnings,
         }
     }
@@ -237,6 +252,8 @@ impl Session {
         let checks = if hot.foreign_key_checks { 0 } else { flags2::NO_FOREIGN_KEY_CHECKS };
         let unique = if hot.unique_checks { 0 } else { flags2::RELAXED_UNIQUE_CHECKS };
         let server = named_collation(self.settings.named("collation_server").as_str());
+        // Both are 65535 at most.
+        let numbering = (hot.auto_increment_increment as u16, hot.auto_increment_offset as u16);
         let utf8mb4 = named_collation(self.settings.named("default_collation_for_utf8mb4").as_str());
         QueryContext {
             thread_id: self.handle.connection_id.0,
@@ -247,7 +264,7 @@ impl Session {
             flags2: checks | unique,
             charsets: [client.0, hot.collation_connection.0, server.0],
             time_zone: Some(zone.to_string()),
-            auto_increment: None,
+            auto_increment: (numbering != (1, 1)).then_some(numbering),
             default_collation_for_utf8mb4: utf8mb4.0,
         }
     }
@@ -447,13 +464,12 @@ pub(super) fn forced(table: &TableName) -> Ddl {
     }))
 }
 
-/// Puts a mark behind a statement of the log, or takes its meaning from a client's comment that looks like it.
-fn mark(sql: &mut String, mark: &str, is_so: bool) {
-    match (is_so, sql.ends_with(mark)) {
-        (true, false) => sql.push_str(mark),
-        (false, true) => sql.push(' '),
-        _ => {}
+/// Puts the marks that are so behind a statement of the log, in place of a client's comments that look like marks.
+fn mark(sql: &mut String, marks: &[(&str, bool)]) {
+    while let Some(length) = marks.iter().find_map(|(mark, _)| sql.strip_suffix(mark)).map(str::len) {
+        sql.truncate(length);
     }
+    marks.iter().filter(|(_, is_so)| *is_so).for_each(|(mark, _)| sql.push_str(mark));
 }
 
 fn changes_anything(change: &engine::CatalogChange) -> bool {

@@ -14,7 +14,7 @@ use super::definition::forced;
 use super::source_tables::TablesByName;
 use super::transaction::TemporaryChanges;
 use crate::account::Privilege;
-use crate::ddl::{PlannedDdl, check_distinct, plan_ddl};
+use crate::ddl::{PlannedDdl, check_distinct, collision, plan_ddl};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{CreateTable, Ddl, Statement, TableName};
 use crate::result::Outcome;
@@ -289,11 +289,11 @@ impl Session {
         let CatalogChange::AlterTable(change) = planned.change else { return Ok(0) };
         let engine = &self.shared.engine;
         let copied = engine.estimate_rows(&change.table);
-        let (mapper, cancel) = (change.row_mapper.as_ref(), &self.handle.cancel);
-        let altered = change.table.altered_temporary(engine, change.new_def, mapper, cancel).await;
+        let table = change.table.clone();
+        let altered = table.altered_temporary(engine, *change, &self.handle.cancel).await;
         self.warnings.append(&planned.row_warnings);
-        let altered = altered?;
-        self.temporary.remove(&FullName::new(&change.table.def.schema, &change.table.def.name));
+        let altered = altered.map_err(|error| collision(error, planned.is_copied))?;
+        self.temporary.remove(&FullName::new(&table.def.schema, &table.def.name));
         self.temporary.put(altered);
         Ok(copied)
     }

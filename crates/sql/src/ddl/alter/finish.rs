@@ -21,6 +21,7 @@ impl Work<'_> {
             let message = "You can't delete all columns with ALTER TABLE; use DROP TABLE instead";
             return Err(SqlError::new(codes::CANT_REMOVE_ALL_FIELDS, message));
         }
+        self.count_generated_key(&sources, context);
         let mut place_of = vec![None; self.old.columns.len()];
         for (place, source) in sources.iter().enumerate() {
             source.iter().for_each(|&source| place_of[source] = Some(place));
@@ -59,6 +60,18 @@ impl Work<'_> {
             self.columns[0].used = Used::Dropped;
         }
         Ok(())
+    }
+
+    /// A generated primary key that stays is the AUTO_INCREMENT column if there is no other. A client cannot have one besides (1075), as in MySQL where
+    /// such keys are generated, and as no MySQL that replicates it could (4110); what a source has done, that makes no such keys, is done.
+    fn count_generated_key(&mut self, sources: &[Option<usize>], context: &DdlContext<'_>) {
+        if !self.old.generated_pk || sources[0] != Some(0) {
+            return;
+        }
+        let any_other = self.def.columns[1..].iter().any(|column| column.auto_increment);
+        if !any_other || context.is_logged {
+            self.def.columns[0].auto_increment = !any_other;
+        }
     }
 
     fn new_column(&self, at: usize, context: &DdlContext<'_>) -> Result<ColumnDef, SqlError> {

@@ -48,6 +48,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     left_out.extend(alter.online.iter().flat_map(|online| &online.items));
     left_out.sort_unstable();
     let (new_def, sources) = work.finish(context)?;
+    let counter = mapper::counter(&table.def, &new_def, &sources, said_counter(alter));
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
         && match table.is_temporary() {
             true => context.catalog.temporary_table(&new_def.schema, &new_def.name).is_some(),
@@ -56,7 +57,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     {
         return Err(table_exists(&new_def.name));
     }
-    if !forced && new_def == *table.def {
+    if !forced && counter.is_none() && new_def == *table.def {
         return Ok(PlannedDdl::nothing());
     }
     let renamed_columns = renamed(&table.def, &new_def, &sources);
@@ -70,19 +71,26 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     let row_warnings = Arc::default();
     let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
     let mysql_copies = converts || table.is_temporary() || online::copies(alter);
-    let row_mapper = mapper::row_mapper(&table.def, &new_def, (&sources, mysql_copies), context, &row_warnings)?;
+    let row_mapper = mapper::row_mapper(&table, &new_def, (&sources, mysql_copies, counter), context, &row_warnings)?;
+    let read_by = match is_by_generated_key(alter, &table.def, &sources, context) {
+        true => 0,
+        false => mapper::read_by(&table.def, &new_def, &sources),
+    };
     let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
     // Rows that are mapped are written anew, with all indexes.
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
-    let row_mapper =
-        if rewritten { row_mapper.or_else(|| Some(Arc::new(|row: &Bytes| Ok(row.clone())))) } else { row_mapper };
+    let row_mapper = if rewritten {
+        row_mapper.or_else(|| Some(Arc::new(|| Box::new(|row: &Bytes| Ok(row.clone())))))
+    } else {
+        row_mapper
+    };
+    let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(&table.def, &new_def, &sources);
     if !context.is_logged {
         let is_copied = row_mapper.is_some();
         let is_built =
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
         let renames_keys = foreign_key::any_renamed(&table.def, &renamed_columns, context);
-        let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(&table.def, &new_def, &sources);
         let work = online::Work { is_copied, is_built, is_nothing, converts, silences_null, renames_keys };
         online::check_kept(alter.online.as_ref(), &work)?;
         if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
@@ -92,12 +100,39 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     }
     let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
     let log_changes = LogChanges {
+        is_by_unique_key: read_by > 0,
         is_as_in_mariadb: context.is_of_maria && differs_between_families(alter, &table.def, (&new_def, &sources)),
         ..log_changes
     };
-    let change = AlterChange { table: table.clone(), new_def, row_mapper, renamed_columns, checked_keys };
+    let is_copied = mysql_copies || silences_null;
+    let change =
+        AlterChange { table: table.clone(), new_def, row_mapper, read_by, renamed_columns, checked_keys, counter };
     let change = CatalogChange::AlterTable(Box::new(change));
-    Ok(PlannedDdl { log_text, log_changes, row_warnings, ..PlannedDdl::new(change) })
+    Ok(PlannedDdl { log_text, log_changes, row_warnings, is_copied, ..PlannedDdl::new(change) })
+}
+
+/// `AUTO_INCREMENT = N`; the last one counts.
+fn said_counter(alter: &AlterTable) -> Option<u64> {
+    alter.actions.iter().rev().find_map(|action| match action {
+        AlterAction::Options(options) => options.auto_increment,
+        _ => None,
+    })
+}
+
+/// Whether the rows that the statement numbers are in the order of a generated primary key: if it goes and the statement's client had it, too, as the log
+/// says of one of ours.
+fn is_by_generated_key(
+    alter: &AlterTable,
+    old: &TableDef,
+    sources: &[Option<usize>],
+    context: &DdlContext<'_>,
+) -> bool {
+    let goes = old.generated_pk && !sources.contains(&Some(0));
+    goes && !context.by_unique_key && (!context.is_logged || drops_generated_column(alter))
+}
+
+fn drops_generated_column(alter: &AlterTable) -> bool {
+    alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name)))
 }
 
 /// Whether MariaDB and MySQL do different things: types that are changed beside CONVERT TO, NULL in columns that take none any more, and an
@@ -122,7 +157,8 @@ fn renamed(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Vec<(St
 }
 
 /// What the log says in place of the statement as it was written, so that every server that executes it has the same columns in
-/// the same order: a generated primary key is written out when it comes and when it goes, and FIRST is the place behind one that stays.
+/// the same order: a generated primary key is written out when it comes, when it goes and when
+/// another column becomes the AUTO_INCREMENT column or is it no longer, and FIRST is the place behind one that stays.
 fn logged(
     alter: &AlterTable,
     left_out: Vec<usize>,
@@ -133,7 +169,11 @@ fn logged(
     let comes = new.generated_pk && sources[0] != Some(0);
     let goes = old.generated_pk && !sources.contains(&Some(0));
     changes.behind_generated_key = new.generated_pk && !comes;
+    let is_counted = |def: &TableDef| def.columns[0].auto_increment;
     if !comes && !goes {
+        if new.generated_pk && is_counted(old) != is_counted(new) {
+            changes.added_actions = render::modify_generated_column(new);
+        }
         return (None, changes);
     }
     let mut actions = Vec::new();
@@ -141,7 +181,7 @@ fn logged(
         if !alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) {
             actions.push("DROP PRIMARY KEY".to_owned());
         }
-        if !alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name))) {
+        if !drops_generated_column(alter) {
             actions.push(render::drop_generated_column());
         }
     }

@@ -80,6 +80,10 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
         }
     }
     match algorithm {
+        Some("INSTANT") if work.converts => {
+            let reason = "Need to rebuild the table to change column type";
+            return because("ALGORITHM=INSTANT", reason, "ALGORITHM=COPY/INPLACE");
+        }
         Some("INSTANT") if work.is_built => return not_supported("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE"),
         Some("NOCOPY") if work.is_copied => return not_supported("ALGORITHM=NOCOPY", "ALGORITHM=COPY/INPLACE"),
         Some("COPY" | "DEFAULT") | None if work.renames_keys && (work.converts || algorithm == Some("COPY")) => {
@@ -95,6 +99,7 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
         return not_supported("LOCK=NONE/SHARED", "LOCK=EXCLUSIVE");
     }
     match lock {
+        Some("NONE") if work.converts => because("LOCK=NONE", "Cannot change column type INPLACE", "LOCK=SHARED"),
         Some(lock @ ("NONE" | "SHARED")) if work.is_built => not_supported(&format!("LOCK={lock}"), "LOCK=EXCLUSIVE"),
         _ => Ok(()),
     }

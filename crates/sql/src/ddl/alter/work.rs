@@ -254,11 +254,22 @@ impl<'a> Work<'a> {
     ) -> Result<(), SqlError> {
         let at = self.position(old)?;
         let column = self.column_def(spec, context)?;
+        if context.is_logged && self.is_generated_again(old, &column) {
+            return Ok(());
+        }
         let work = self.changed(old)?;
         // In a MariaDB a new type stays what it is.
         (work.column, work.has_length) = (column, spec.ty.length.is_some() || context.is_of_maria);
         self.places.push((at, place.clone()));
         Ok(())
+    }
+
+    /// Whether a definition is that of the generated primary key's column, as the log says it when another column becomes the AUTO_INCREMENT
+    /// column, or is it no longer. That follows from the other column.
+    fn is_generated_again(&self, old: &str, column: &ColumnDef) -> bool {
+        let own = &self.old.columns[0];
+        let said = ColumnDef { auto_increment: own.auto_increment, ..column.clone() };
+        self.old.generated_pk && is_generated_key(old) && said == *own
     }
 
     /// An old index that no action has named yet (1176).

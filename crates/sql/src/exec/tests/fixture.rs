@@ -217,10 +217,12 @@ impl Fixture {
             foreign_key_checks: true,
             is_logged: false,
             is_of_maria: false,
+            by_unique_key: false,
             partial_revokes: false,
             mandatory_roles: &[],
             reuse_policy: Default::default(),
             microseconds: 0,
+            auto_increment: (1, 1),
             warnings,
         };
         let planned = plan_ddl(ddl, &context)?;

@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use base::SqlError;
-use types::column::{enum_number, set_number};
-use types::{ColumnType, Value};
+use types::Value;
+use types::column::choice_number;
 
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
 use crate::expr::SqlMode;
@@ -45,17 +45,25 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number_type, |args| {
     let value = args.value(0)?;
     let text = some!(value.as_bytes());
-    let number = match &args.args[0].ty.origin {
-        Some(ColumnType::Enum { .. }) if matches!(*value, Value::Bytes(_)) => Some(0),
-        Some(ColumnType::Enum { members }) => enum_number(members, text),
-        Some(ColumnType::Set { members }) => set_number(members, text),
-        Some(ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
-            return Ok(Value::Double(types::number::parse_f64(text).0));
-        }
-        _ => None,
-    };
-    Ok(Value::Double(number.unwrap_or(0) as f64))
+    let number = args.args[0].ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
+    Ok(match number {
+        Some(Value::UInt(number)) => Value::Double(number as f64),
+        _ => Value::Double(types::number::parse_f64(text).0),
+    })
 });
+
+/// Not by name: see [`super::stored_number`].
+pub(super) static STORED_NUMBER: FunctionInfo = line(
+    "stored number",
+    1,
+    1,
+    |args, _| ExprType::of_kind(Kind::UInt).nullable(args[0].ty.nullable),
+    |args| {
+        let value = args.value(0)?;
+        let number = args.args[0].ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
+        Ok(number.unwrap_or_else(|| value.into_owned()))
+    },
+);
 
 /// Not by name: see [`super::year_beside`].
 pub(super) static YEAR_BESIDE: FunctionInfo = line(

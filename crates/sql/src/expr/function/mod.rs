@@ -275,6 +275,11 @@ pub(crate) fn own_number(arg: Expr) -> Expr {
     build(&control::OWN_NUMBER, vec![arg], &SessionInfo::default())
 }
 
+/// The number as which a column of ENUM or SET is copied to a column of numbers, all bits of a SET included.
+pub(crate) fn stored_number(arg: Expr) -> Expr {
+    build(&control::STORED_NUMBER, vec![arg], &SessionInfo::default())
+}
+
 /// A constant beside a YEAR: the year that one or two digits are, any other value as it is.
 pub(crate) fn year_beside(arg: Expr) -> Expr {
     build(&control::YEAR_BESIDE, vec![arg], &SessionInfo::default())
