@@ -145,3 +145,19 @@ DELETE FROM listed WHERE dt IN ('abc', '2024-01-01')
 SELECT id FROM listed
 SET sql_mode = DEFAULT
 DROP TABLE listed
+-- A fraction behind a number that is a date alone is no time; beside a column such a number is no value of it.
+CREATE TABLE fractions (id INT PRIMARY KEY, d DATE, dt DATETIME(3))
+INSERT INTO fractions VALUES (2, 20110102.5, 0)
+INSERT INTO fractions VALUES (2, 0, 101231.7e0)
+SET sql_mode = ''
+INSERT INTO fractions VALUES (1, '2011-01-01', '2011-01-01'), (2, 20110102.5, 20110102.5), (3, 101231.7e0, 101231.7e0), (4, 20110103, 20110103101112.7)
+SELECT * FROM fractions ORDER BY id
+SELECT CAST(20240229.5 AS DATETIME(3)), CAST(101112.7e0 AS DATETIME(3)), DATE_FORMAT(20240229.7, '%T.%f')
+SET sql_mode = DEFAULT
+SELECT id FROM fractions WHERE d < 20110102.5 ORDER BY id
+SELECT id FROM fractions WHERE dt < 20110102.5 ORDER BY id
+DELETE FROM fractions WHERE d < 20110101.5
+DELETE FROM fractions WHERE dt < 20110101.5
+UPDATE fractions SET id = 9 WHERE d = 20110101.5
+SELECT * FROM fractions ORDER BY id
+DROP TABLE fractions

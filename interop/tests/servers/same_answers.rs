@@ -171,7 +171,9 @@ fn same_answers_as_mysql() {
                 if (part.as_str(), ours.as_str()) == (other, theirs) {
                     continue;
                 }
-                declared.differs(&[&label], || format!("{label}{}", differing_lines(ours, theirs)));
+                declared.differs(&[&label, &format!("{name}, {part}")], || {
+                    format!("{label}{}", differing_lines(ours, theirs))
+                });
                 if part != other {
                     break;
                 }

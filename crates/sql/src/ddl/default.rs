@@ -10,7 +10,7 @@ use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 use super::DdlContext;
 use crate::expr::constant::NoHost;
 use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, convert_for_column};
+use crate::expr::{EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, coerce, convert_for_column};
 use crate::parse::ast::{DefaultSpec, Literal};
 
 /// The default of a column whose type, collation and nullability are known.
@@ -173,8 +173,16 @@ impl Conversion {
         strictness: Strictness,
         row_number: u64,
     ) -> Result<Value, SqlError> {
+        convert_for_column(value, column, strictness, row_number, &self.eval(strictness))
+    }
+
+    /// Says that a text is no integer (1292).
+    pub(super) fn check_integer(&self, text: &Value) -> Result<(), SqlError> {
+        coerce::to_i64(text, &self.eval(self.strictness)).map(drop)
+    }
+
+    fn eval(&self, strictness: Strictness) -> EvalContext<'_> {
         let strict = strictness == Strictness::Strict;
-        let eval = EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &self.warnings) };
-        convert_for_column(value, column, strictness, row_number, &eval)
+        EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &self.warnings) }
     }
 }

@@ -6,15 +6,14 @@ use base::SqlError;
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::{AutoIncrement, RowMapper, Table};
-use types::charset::Charset;
-use types::column::{choice_number, is_no_member, no_member};
-use types::value::NOT_FIXED;
+use types::column::{is_no_member, no_member};
 use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
 use super::default::Conversion;
+use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
-use crate::expr::{SqlMode, Warnings};
+use crate::expr::{ExprType, SqlMode, Warnings};
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
 /// the old one. `is_copied`: a MySQL would copy the table. `counter`: where the numbers of AUTO_INCREMENT begin.
@@ -145,7 +144,7 @@ enum Step {
     /// The old value.
     Keep(usize),
     /// The old value, converted.
-    Convert { from: usize, read: Read },
+    Convert { from: usize, copied: Option<Copied> },
     /// The old value of an ENUM with these members, for another ENUM.
     Member { from: usize, members: Arc<[String]> },
     /// The same for every row.
@@ -158,47 +157,6 @@ enum Step {
     Single,
 }
 
-/// What the value of a column is to a column of another type.
-enum Read {
-    /// Itself.
-    Value,
-    /// A TIMESTAMP's time in the session's zone.
-    LocalTime,
-    /// The bytes of a text in its character set, for a column of bytes.
-    Bytes(Charset),
-    /// The number of an ENUM or SET, for a column of numbers.
-    Number(ColumnType),
-    /// The text of a JSON document.
-    Text,
-}
-
-impl Read {
-    fn of(from: &ColumnDef, to: &ColumnType) -> Read {
-        match &from.ty {
-            ColumnType::Timestamp { .. } => Read::LocalTime,
-            ColumnType::Enum { .. } | ColumnType::Set { .. } if to.has_numbers() => Read::Number(from.ty.clone()),
-            // As for these a CAST of the document.
-            ColumnType::Json if !matches!(to, ColumnType::Decimal { .. } | ColumnType::Bit { .. }) => Read::Text,
-            ty if to.is_binary() && ty.has_charset() => Read::Bytes(from.collation.charset()),
-            _ => Read::Value,
-        }
-    }
-
-    fn value(&self, old: &Value, conversion: &Conversion) -> Value {
-        match (self, old) {
-            (Read::LocalTime, Value::DateTime(utc)) => Value::DateTime(conversion.local(*utc)),
-            (Read::Bytes(charset), Value::Str(text)) => Value::Bytes(charset.encode_shared(text)),
-            (Read::Number(ty), value) => choice_number(ty, value).unwrap_or_default(),
-            (Read::Text, Value::Json(_)) => {
-                let mut text = Vec::new();
-                old.write_text(NOT_FIXED, &mut text);
-                Value::Str(text.into())
-            }
-            (_, value) => value.clone(),
-        }
-    }
-}
-
 fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
     match source {
         Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
@@ -207,7 +165,10 @@ fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &Ddl
         {
             Step::Member { from, members: members.clone() }
         }
-        Some(from) => Step::Convert { from, read: Read::of(&old.columns[from], &column.ty) },
+        Some(from) => {
+            let copied = Copied::by_alter(&ExprType::of_column(&old.columns[from]), &column.ty);
+            Step::Convert { from, copied }
+        }
         None if column.auto_increment => Step::Nothing,
         None => Step::Value(match &column.default {
             Some(ColumnDefault::Literal(value)) => value.clone(),
@@ -330,8 +291,23 @@ impl Map {
                 (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),
                 (_, value) => self.conversion.convert(value.clone(), column, number),
             },
-            Step::Convert { from, read } => {
-                self.conversion.convert(read.value(&old[*from], &self.conversion), column, number)
+            Step::Convert { from, copied } => {
+                let value = match (&self.old_columns[*from].ty, &old[*from]) {
+                    (ColumnType::Timestamp { .. }, Value::DateTime(utc)) => {
+                        Value::DateTime(self.conversion.local(*utc))
+                    }
+                    (_, value) => value.clone(),
+                };
+                let value = match copied {
+                    Some(copied) => {
+                        if matches!(copied, Copied::Integer) {
+                            self.conversion.check_integer(&value)?;
+                        }
+                        copied.value(value)
+                    }
+                    None => value,
+                };
+                self.conversion.convert(value, column, number)
             }
         }
     }

@@ -8,6 +8,7 @@ use types::{CollationId, ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
+use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, Expr, ExprKind, ExprType, Strictness, build, convert_for_column, function, name_table};
 use crate::parse::{ParseContext, parse_expr};
@@ -207,7 +208,7 @@ pub(crate) fn is_default(expr: &sql::Expr) -> bool {
     matches!(expr, sql::Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default"))
 }
 
-/// A value on its way to a column: `0x41` is a number for one of numbers, as is a column of ENUM or SET, text in latin1 is its bytes for one of bytes, and text of no
+/// A value on its way to a column: `0x41` is a number for one of numbers, text in latin1 is its bytes for one of bytes, and text of no
 /// character set (SET NAMES binary) the bytes of the column's own.
 pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
     match &value.kind {
@@ -215,15 +216,14 @@ pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
         ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
             build::bytes_literal(text.to_vec())
         }
-        ExprKind::Column { .. } if takes_number(&value.ty, &column.ty) => function::stored_number(value),
-        _ if column.ty.is_binary() => build::as_bytes(value),
-        _ => value,
+        ExprKind::Literal(_) if column.ty.is_binary() => build::as_bytes(value),
+        ExprKind::Literal(_) => value,
+        _ => match Copied::by_dml(&value.ty, &column.ty, value.as_column().is_some()) {
+            None | Some(Copied::Member { .. }) => value,
+            Some(Copied::Bytes(_)) => build::as_bytes(value),
+            Some(_) => function::copied(value, &column.ty),
+        },
     }
-}
-
-/// Whether a column gets the number of the value of another, which is an ENUM or a SET.
-pub(super) fn takes_number(from: &ExprType, to: &ColumnType) -> bool {
-    matches!(from.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) && to.has_numbers()
 }
 
 /// How values that do not fit are treated.

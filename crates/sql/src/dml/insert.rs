@@ -3,12 +3,11 @@
 use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
-use types::column::{choice_number, is_no_member};
 use types::{ColumnDef, Value};
 
 use crate::dml::assign::strictness;
 use crate::dml::foreign::{delete_row, is_violation, update_row};
-use crate::dml::insert_plan::{Copied, InsertPlan, InsertSource, OnDuplicate};
+use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
 use crate::dml::leaves_row;
 use crate::dml::numbers::{Numbers, Series, largest};
 use crate::exec::ExecContext;
@@ -16,7 +15,7 @@ use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, coerce, convert_for_column, name_table};
+use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column, name_table};
 use crate::result::Outcome;
 
 /// What an INSERT has done so far.
@@ -155,16 +154,13 @@ impl InsertPlan {
             progress.beside.clear();
             progress.beside.extend_from_slice(&row[self.columns.len()..]);
             for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
-                let value = match copied.iter().find(|(at, _)| *at == place) {
-                    Some((_, Copied::Member { members, none })) if is_no_member(members, value) => {
-                        progress.given[column] = true;
-                        progress.values[column] = none.clone();
-                        continue;
-                    }
-                    Some((_, Copied::Number(origin))) => choice_number(origin, value).unwrap_or(Value::Null),
-                    Some((_, Copied::Bytes(ty))) if !value.is_null() => Value::Bytes(coerce::bytes(value, ty)),
-                    _ => value.clone(),
-                };
+                let copied = copied.iter().find(|(at, _)| *at == place).map(|(_, copied)| copied);
+                if let Some(none) = copied.and_then(|copied| copied.no_member(value)) {
+                    progress.given[column] = true;
+                    progress.values[column] = none;
+                    continue;
+                }
+                let value = copied.map_or_else(|| value.clone(), |copied| copied.value(value.clone()));
                 progress.set(self, column, value, context)?;
             }
             self.insert_row(progress, context).await?;

@@ -5,9 +5,7 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
-use types::column::no_member;
 use types::schema::same_name;
-use types::{ColumnType, Value};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
@@ -16,10 +14,11 @@ use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, split_name};
-use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default, takes_number};
+use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
-use crate::expr::{Expr, ExprKind, ExprType, coerce};
+use crate::expr::copied::Copied;
+use crate::expr::{Expr, ExprKind};
 use crate::parse::ast::Insert;
 use crate::parse::{LiteralRows, plain_values};
 use crate::plan::node::QueryPlan;
@@ -55,36 +54,6 @@ pub(crate) enum InsertSource {
     },
     /// LOAD DATA.
     File,
-}
-
-/// How the values of a SELECT's column become those of the column to which they go.
-#[derive(Debug)]
-pub(crate) enum Copied {
-    /// Text of this type, for a column of bytes.
-    Bytes(ExprType),
-    /// An ENUM's or a SET's, for a column of numbers.
-    Number(ColumnType),
-    /// An ENUM's for an ENUM: the value that is no member of the one becomes that of the other.
-    Member {
-        /// Of the ENUM that is read.
-        members: Arc<[String]>,
-        /// What is no member of the one that is written.
-        none: Value,
-    },
-}
-
-impl Copied {
-    /// From a column of the SELECT to a column of the table; `None` if nothing happens on the way.
-    fn of(from: &ExprType, to: &ColumnType) -> Option<Copied> {
-        match (&from.origin, to) {
-            (Some(ColumnType::Enum { members }), ColumnType::Enum { members: to }) => {
-                Some(Copied::Member { members: members.clone(), none: no_member(to) })
-            }
-            (Some(origin), to) if takes_number(from, to) => Some(Copied::Number(origin.clone())),
-            _ if coerce::has_other_bytes(from) && to.is_binary() => Some(Copied::Bytes(from.clone())),
-            _ => None,
-        }
-    }
 }
 
 /// ON DUPLICATE KEY UPDATE.
@@ -266,8 +235,9 @@ async fn plan_selected<'a>(
 ) -> Result<InsertSource, SqlError> {
     let reads_target = binder.reads(table);
     let both = columns.iter().zip(&bound.types).enumerate();
-    let copied =
-        both.filter_map(|(place, (&column, from))| Some((place, Copied::of(from, &table.def.columns[column].ty)?)));
+    let copied = both.filter_map(|(place, (&column, from))| {
+        Some((place, Copied::by_dml(from, &table.def.columns[column].ty, true)?))
+    });
     let copied = copied.collect();
     let plan = block::plan_query(context, bound).await?;
     Ok(InsertSource::Query { plan, reads_target, copied })

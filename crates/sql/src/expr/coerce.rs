@@ -349,7 +349,7 @@ pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) ->
         Value::Date(date) => return Ok(stored(allow).accepts(*date).then(|| date.at_midnight())),
         Value::Time(time) => return Ok(time_on_today(*time, ctx)),
         Value::Json(_) => return json::to_datetime(value, allow, ctx),
-        other => parse_datetime(other, allow),
+        other => parse_kept_datetime(other, allow),
     };
     match parsed {
         Some(parsed) => {
@@ -384,6 +384,18 @@ pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateT
         Value::Double(n) => parse_datetime(&Value::Decimal(Decimal::from_f64(*n)?), allow),
         Value::DateTime(datetime) => parse::datetime(&plain_text(&Value::DateTime(*datetime), 6), allow),
         _ => None,
+    }
+}
+
+/// The same as a date and time that is to be kept: a fraction behind a number that is a date alone is no part of it.
+pub(crate) fn parse_kept_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateTime>> {
+    let parsed = parse_datetime(value, allow)?;
+    match value.as_bytes() {
+        None if !parsed.has_time => {
+            let trailing = parsed.round_up || parsed.value.micros != 0;
+            Some(Parsed { trailing, ..Parsed::exactly(parsed.value.date.at_midnight()) })
+        }
+        _ => Some(parsed),
     }
 }
 

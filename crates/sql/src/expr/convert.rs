@@ -354,7 +354,7 @@ impl Assignment<'_> {
             Value::DateTime(datetime) => allow.accepts(datetime.date).then_some(plain(*datetime)),
             Value::Date(date) => allow.accepts(*date).then_some(plain(date.at_midnight())),
             Value::Time(_) => coerce::to_datetime(value, Allow::ALL, self.ctx)?.map(plain),
-            other => coerce::parse_datetime(other, allow),
+            other => coerce::parse_kept_datetime(other, allow),
         };
         match parsed {
             Some(parsed) => {
@@ -481,7 +481,10 @@ impl Assignment<'_> {
                     Some(significant.iter().fold(0u64, |n, &byte| n << 8 | byte as u64))
                 }
             }
-            other => coerce::to_i128(other, self.ctx)?.and_then(|n| u64::try_from(n).ok()),
+            Value::Double(_) | Value::Float(_) => coerce::to_i64(value, self.ctx)?.map(|n| n as u64),
+            // All bits of a number below 0.
+            other => coerce::to_i128(other, self.ctx)?
+                .and_then(|n| u64::try_from(n).ok().or_else(|| i64::try_from(n).ok().map(|n| n as u64))),
         };
         match n.filter(|n| *n <= max) {
             Some(n) => Ok(Value::UInt(n)),

@@ -27,6 +27,7 @@ pub(crate) mod compare;
 pub(crate) mod constant;
 pub mod context;
 pub mod convert;
+pub(crate) mod copied;
 mod eval;
 pub mod function;
 mod interval;

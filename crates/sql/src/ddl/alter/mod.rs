@@ -71,7 +71,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     let row_warnings = Arc::default();
     let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
     let mysql_copies = converts || table.is_temporary() || online::copies(alter);
-    let row_mapper = mapper::row_mapper(&table, &new_def, (&sources, mysql_copies, counter), context, &row_warnings)?;
+    let row_mapper = mapper::row_mapper(table, &new_def, (&sources, mysql_copies, counter), context, &row_warnings)?;
     let read_by = match is_by_generated_key(alter, &table.def, &sources, context) {
         true => 0,
         false => mapper::read_by(&table.def, &new_def, &sources),

@@ -4,6 +4,8 @@ use std::cmp::Ordering;
 
 use base::SqlError;
 use types::Value;
+
+use crate::expr::copied::Copied;
 use types::column::choice_number;
 
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
@@ -52,16 +54,20 @@ pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number
     })
 });
 
-/// Not by name: see [`super::stored_number`].
-pub(super) static STORED_NUMBER: FunctionInfo = line(
-    "stored number",
+/// Not by name: see [`super::copied`]. The type's origin is the column's.
+pub(super) static COPIED: FunctionInfo = line(
+    "copied",
     1,
     1,
-    |args, _| ExprType::of_kind(Kind::UInt).nullable(args[0].ty.nullable),
+    |args, _| args[0].ty.clone(),
     |args| {
-        let value = args.value(0)?;
-        let number = args.args[0].ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
-        Ok(number.unwrap_or_else(|| value.into_owned()))
+        let (value, from) = (args.value(0)?.into_owned(), &args.args[0]);
+        let to = args.ty.origin.as_ref();
+        let copied = to.and_then(|to| Copied::by_dml(&from.ty, to, from.as_column().is_some()));
+        Ok(match copied {
+            Some(copied) => copied.value(value),
+            None => value,
+        })
     },
 );
 

@@ -275,9 +275,10 @@ pub(crate) fn own_number(arg: Expr) -> Expr {
     build(&control::OWN_NUMBER, vec![arg], &SessionInfo::default())
 }
 
-/// The number as which a column of ENUM or SET is copied to a column of numbers, all bits of a SET included.
-pub(crate) fn stored_number(arg: Expr) -> Expr {
-    build(&control::STORED_NUMBER, vec![arg], &SessionInfo::default())
+/// What the values of a column become in another ([`Copied`](crate::expr::copied::Copied)).
+pub(crate) fn copied(arg: Expr, to: &types::ColumnType) -> Expr {
+    let ty = ExprType { origin: Some(to.clone()), ..ExprType::of_kind(Kind::Any) }.nullable(arg.ty.nullable);
+    Expr { kind: ExprKind::Call { function: Function(&control::COPIED), args: vec![arg] }, ty }
 }
 
 /// A constant beside a YEAR: the year that one or two digits are, any other value as it is.
