@@ -213,8 +213,9 @@ impl Alter {
             self.touch(&name);
             return self.clause(format!("MODIFY {definition}"));
         }
-        // A generated primary key of ours is the counted column (docs/DIFFERENCES.md).
-        if self.table.primary.is_empty() && (script.source.is_none() || script.beside) {
+        // A generated primary key of ours is the counted column (docs/DIFFERENCES.md), and a MySQL that copies a table reserves numbers by an estimate of
+        // its rows.
+        if self.table.primary.is_empty() && script.source.is_none() || script.beside {
             return;
         }
         let name = script.name("c");

@@ -14,6 +14,10 @@ const STATEMENTS: &[&str] = &[
     "ALTER TABLE d.keyed AUTO_INCREMENT=3; INSERT INTO d.keyed (c) VALUES ('y')",
     "ALTER TABLE d.keyed DROP id; INSERT INTO d.keyed (c) VALUES ('Z')",
     "SET auto_increment_increment=10, auto_increment_offset=5; ALTER TABLE d.keyed ADD id INT AUTO_INCREMENT, ADD KEY (id); INSERT INTO d.keyed (c) VALUES ('w')",
+    "SET auto_increment_increment=10, auto_increment_offset=5; ALTER TABLE d.keyed ADD o INT AUTO_INCREMENT UNIQUE, DROP id, ALGORITHM=COPY; INSERT INTO d.keyed (c) VALUES ('u')",
+    "ALTER TABLE d.keyed CHANGE o id INT AUTO_INCREMENT",
+    "SET auto_increment_increment=3; CREATE TABLE d.kept (p INT PRIMARY KEY); INSERT INTO d.kept VALUES (1), (2)",
+    "SET auto_increment_increment=10, auto_increment_offset=5; ALTER TABLE d.kept ADD o INT AUTO_INCREMENT UNIQUE, ALGORITHM=COPY; ALTER TABLE d.kept ADD q INT",
     "SET auto_increment_increment=3; ALTER TABLE d.keyed DROP id, ADD n INT AUTO_INCREMENT UNIQUE FIRST, AUTO_INCREMENT=50; INSERT INTO d.keyed (c) VALUES ('v')",
     // Without a primary key rows are in the order of a unique key.
     "CREATE TABLE d.unique_key (a INT NOT NULL, b VARCHAR(9) NOT NULL, e VARCHAR(9) NOT NULL, UNIQUE (e(3)), UNIQUE (b)); INSERT INTO d.unique_key VALUES (1, 'c', 'x'), (2, 'b', 'y'), (0, 'a', 'z')",
@@ -47,7 +51,8 @@ const WITH_GENERATED_KEYS: &[&str] = &[
 
 /// What is compared. The last is not at replicas of ours that are of another kind: where a source generates no primary keys, its rows are numbered in the
 /// order of the unique key, and theirs in that of the generated key.
-const ROWS: [&str; 5] = [
+const ROWS: [&str; 6] = [
+    "SELECT * FROM d.kept ORDER BY p",
     "SELECT * FROM d.keyed ORDER BY c",
     "SELECT * FROM d.bare ORDER BY c, id",
     "SELECT * FROM d.zeros ORDER BY id",

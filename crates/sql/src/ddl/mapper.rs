@@ -55,7 +55,7 @@ pub(super) fn row_mapper(
     });
     Ok(Some(Arc::new(move || {
         map.conversion.begin();
-        let counter_at = counter.unwrap_or_else(|| table.auto_increment().peek());
+        let counter_at = map.first_number(counter.unwrap_or_else(|| table.auto_increment().peek()));
         let mut pass = Pass { map: map.clone(), row_count: 0, counter: AutoIncrement::from(counter_at) };
         Box::new(move |row: &Bytes| pass.row(row))
     })))
@@ -67,6 +67,11 @@ fn numbered(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Option
     let is_key_that_stays = |source: usize| new.generated_pk && column == 0 && old.generated_pk && source == 0;
     let had_numbers = |source: usize| old.columns[source].auto_increment || is_key_that_stays(source);
     (!sources[column].is_some_and(had_numbers)).then_some(column)
+}
+
+/// Whether rows get numbers of AUTO_INCREMENT.
+pub(super) fn numbers_rows(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
+    numbered(old, new, sources).is_some()
 }
 
 /// The index in whose order rows are read. They are numbered in the order of their clustered key, which in MySQL and MariaDB is a unique key
@@ -273,6 +278,18 @@ fn counted(value: &Value) -> Option<u64> {
 }
 
 impl Map {
+    /// Where numbers begin whose counter is here. A MySQL and a MariaDB that do not copy the table take the number of the series behind the one that
+    /// would come, if the series is another than all numbers.
+    fn first_number(&self, counter: u64) -> u64 {
+        let (increment, offset) = self.numbering;
+        if self.is_copied || (increment, offset) == (1, 1) {
+            return counter;
+        }
+        let offset = if offset > increment { 0 } else { offset };
+        let series = (counter.max(1).abs_diff(offset) / increment).saturating_add(1);
+        series.saturating_mul(increment).saturating_add(offset)
+    }
+
     fn value(&self, step: &Step, column: &ColumnDef, old: &[Value], number: u64) -> Result<Value, SqlError> {
         match step {
             Step::Keep(from) => Ok(old[*from].clone()),

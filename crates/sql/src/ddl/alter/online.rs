@@ -48,14 +48,18 @@ pub(super) fn check(online: &Online) -> Result<(), SqlError> {
     }
 }
 
+/// ALGORITHM=COPY
+pub(super) fn asks_copy(alter: &AlterTable) -> bool {
+    alter.online.as_ref().and_then(|online| online.algorithm.as_deref()) == Some("COPY")
+}
+
 /// Whether a MySQL copies the table for what the statement says: because it is to, or as the primary key goes and no other comes.
 pub(super) fn copies(alter: &AlterTable) -> bool {
     let adds_key = |action: &AlterAction| match action {
         AlterAction::AddIndex(spec) => spec.kind == IndexKind::Primary,
         _ => false,
     };
-    let is_asked = alter.online.as_ref().and_then(|online| online.algorithm.as_deref()) == Some("COPY");
-    is_asked || alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !alter.says(adds_key)
+    asks_copy(alter) || alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !alter.says(adds_key)
 }
 
 /// Whether what has to be done can be done so (1845, 1846). MySQL copies a table whose values get another type, and does not rename columns of
