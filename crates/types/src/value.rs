@@ -50,6 +50,17 @@ impl Value {
         matches!(self, Value::Null)
     }
 
+    /// The number that a value of an AUTO_INCREMENT column counts as; `None` below 0, and for what is no number.
+    pub fn counted(&self) -> Option<u64> {
+        match *self {
+            Value::Int(number) => u64::try_from(number).ok(),
+            Value::UInt(number) => Some(number),
+            Value::Float(number) => (number >= 0.0).then_some(number as u64),
+            Value::Double(number) => (number >= 0.0).then_some(number as u64),
+            _ => None,
+        }
+    }
+
     /// Text that lives as long as the program.
     pub fn str_static(text: &'static str) -> Value {
         Value::Str(Bytes::from_static(text.as_bytes()))

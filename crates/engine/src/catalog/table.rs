@@ -10,7 +10,7 @@ use binlog::TableEncoder;
 use bytes::Bytes;
 use store::Compression;
 use types::table::TableCodec;
-use types::{ColumnType, TableDef, TypeError, Value};
+use types::{ColumnType, TableDef, TypeError};
 
 /// One form of a table. ALTER makes a new one; statements hold the one they were planned with.
 pub struct Table {
@@ -212,14 +212,7 @@ impl Table {
 
     /// The number that a row has in a counted column; 0 if it has none that counts.
     pub(crate) fn counted(&self, row: &Bytes, column: usize) -> Result<u64, TypeError> {
-        Ok(match self.codec.row.decode_column(row, column)? {
-            Value::Int(value) => value.max(0) as u64,
-            Value::UInt(value) => value,
-            // Below 0 it becomes 0, too.
-            Value::Float(value) => value as u64,
-            Value::Double(value) => value as u64,
-            _ => 0,
-        })
+        Ok(self.codec.row.decode_column(row, column)?.counted().unwrap_or(0))
     }
 
     /// The columns of indexes in which two rows differ.

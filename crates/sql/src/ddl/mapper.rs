@@ -6,7 +6,6 @@ use base::SqlError;
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::{AutoIncrement, RowMapper, Table};
-use types::column::{is_no_member, no_member};
 use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
@@ -150,14 +149,10 @@ enum Step {
     Keep(usize),
     /// The old value, converted.
     Convert { from: usize, copied: Option<Copied> },
-    /// The old value of an ENUM with these members, for another ENUM.
-    Member { from: usize, members: Arc<[String]> },
     /// The same for every row.
     Value(Value),
     /// 1, 2, 3, … in the order of the old clustered key.
     Count,
-    /// Nothing: a number of AUTO_INCREMENT takes its place.
-    Nothing,
     /// 0 for the only row: the definition that replicas get numbers no others.
     Single,
 }
@@ -165,16 +160,12 @@ enum Step {
 fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
     match source {
         Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
-        Some(from)
-            if let (ColumnType::Enum { members }, ColumnType::Enum { .. }) = (&old.columns[from].ty, &column.ty) =>
-        {
-            Step::Member { from, members: members.clone() }
-        }
         Some(from) => {
             let copied = Copied::by_alter(&ExprType::of_column(&old.columns[from]), &column.ty);
             Step::Convert { from, copied }
         }
-        None if column.auto_increment => Step::Nothing,
+        // A number takes its place.
+        None if column.auto_increment => Step::Value(Value::Null),
         None => Step::Value(match &column.default {
             Some(ColumnDefault::Literal(value)) => value.clone(),
             Some(ColumnDefault::CurrentTimestamp { .. }) => Value::DateTime(now(column, context)),
@@ -243,7 +234,7 @@ impl Pass {
         let map = &*self.map;
         if !step.is_null(old) {
             let value = map.value(step, column, old, self.row_count)?;
-            let counted = counted(&value);
+            let counted = value.counted();
             if counted != Some(0) || map.zero_is_a_number {
                 self.counter.seen(counted.unwrap_or(0));
                 return Ok(value);
@@ -258,22 +249,10 @@ impl Step {
     /// Whether it comes to NULL because there is nothing or NULL.
     fn is_null(&self, old: &[Value]) -> bool {
         match self {
-            Step::Nothing => true,
-            Step::Keep(from) | Step::Convert { from, .. } | Step::Member { from, .. } => old[*from].is_null(),
+            Step::Keep(from) | Step::Convert { from, .. } => old[*from].is_null(),
             Step::Value(value) => value.is_null(),
             Step::Count | Step::Single => false,
         }
-    }
-}
-
-/// The number that an AUTO_INCREMENT column has; `None` below 0.
-fn counted(value: &Value) -> Option<u64> {
-    match *value {
-        Value::Int(value) => u64::try_from(value).ok(),
-        Value::UInt(value) => Some(value),
-        Value::Float(value) => (value >= 0.0).then_some(value as u64),
-        Value::Double(value) => (value >= 0.0).then_some(value as u64),
-        _ => None,
     }
 }
 
@@ -294,21 +273,19 @@ impl Map {
         match step {
             Step::Keep(from) => Ok(old[*from].clone()),
             Step::Value(value) => Ok(value.clone()),
-            Step::Nothing => Ok(Value::Null),
             Step::Count => self.conversion.convert(Value::UInt(number), column, number),
             Step::Single if number == 1 => Ok(implicit_default(column)),
             Step::Single => Err(SqlError::not_supported(
                 "DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides",
             )),
-            Step::Convert { from, .. } | Step::Member { from, .. } if old[*from].is_null() => match column.nullable {
+            Step::Convert { from, .. } if old[*from].is_null() => match column.nullable {
                 true => Ok(Value::Null),
                 false => self.conversion.null(&self.old_columns[*from], column, number, self.is_copied),
             },
-            Step::Member { from, members } => match (&column.ty, &old[*from]) {
-                (ColumnType::Enum { members: to }, value) if is_no_member(members, value) => Ok(no_member(to)),
-                (_, value) => self.conversion.convert(value.clone(), column, number),
-            },
             Step::Convert { from, copied } => {
+                if let Some(none) = copied.as_ref().and_then(|copied| copied.no_member(&old[*from])) {
+                    return Ok(none);
+                }
                 let value = match (&self.old_columns[*from].ty, &old[*from]) {
                     (ColumnType::Timestamp { .. }, Value::DateTime(utc)) => {
                         Value::DateTime(self.conversion.local(*utc))

@@ -31,8 +31,7 @@ mod table;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
-use engine::EngineError;
-use engine::{Catalog, CatalogChange};
+use engine::{Catalog, CatalogChange, EngineError};
 use jiff::tz::TimeZone;
 use types::CollationId;
 use types::charset::Charset;

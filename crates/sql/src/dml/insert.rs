@@ -153,14 +153,13 @@ impl InsertPlan {
             progress.begin_row();
             progress.beside.clear();
             progress.beside.extend_from_slice(&row[self.columns.len()..]);
-            for (place, (&column, value)) in self.columns.iter().zip(row).enumerate() {
-                let copied = copied.iter().find(|(at, _)| *at == place).map(|(_, copied)| copied);
-                if let Some(none) = copied.and_then(|copied| copied.no_member(value)) {
+            for ((&column, value), copied) in self.columns.iter().zip(row).zip(copied) {
+                if let Some(none) = copied.as_ref().and_then(|copied| copied.no_member(value)) {
                     progress.given[column] = true;
                     progress.values[column] = none;
                     continue;
                 }
-                let value = copied.map_or_else(|| value.clone(), |copied| copied.value(value.clone()));
+                let value = copied.iter().fold(value.clone(), |value, copied| copied.value(value));
                 progress.set(self, column, value, context)?;
             }
             self.insert_row(progress, context).await?;
@@ -190,7 +189,7 @@ impl InsertPlan {
         // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
         let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
         if let (None, Some(column), true) = (generated, self.auto_increment, told && !self.hides_numbers()) {
-            progress.last_given = number_of(&progress.values[column]);
+            progress.last_given = progress.values[column].counted().unwrap_or(0);
         }
         self.insert_numbered(generated, has_parents, progress, context).await?;
         progress.numbers.end_row();
@@ -286,7 +285,7 @@ impl InsertPlan {
         };
         let largest = largest(&self.table.def.columns[column].ty);
         if !wanted {
-            progress.numbers.pass(number_of(&progress.values[column]), series);
+            progress.numbers.pass(progress.values[column].counted().unwrap_or(0), series);
             return Ok(None);
         }
         let def = &self.table.def.columns[column];
@@ -484,16 +483,5 @@ impl Progress {
         if !plan.hides_numbers() {
             self.first_generated = self.first_generated.or(number);
         }
-    }
-}
-
-/// The number that a value of an AUTO_INCREMENT column is; 0 if it is below.
-fn number_of(value: &Value) -> u64 {
-    match *value {
-        Value::Int(number) => u64::try_from(number).unwrap_or(0),
-        Value::UInt(number) => number,
-        Value::Float(number) => number as u64,
-        Value::Double(number) => number as u64,
-        _ => 0,
     }
 }

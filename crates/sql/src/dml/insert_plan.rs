@@ -49,8 +49,8 @@ pub(crate) enum InsertSource {
         plan: QueryPlan,
         /// It reads the table that is inserted into: its rows are all fetched first.
         reads_target: bool,
-        /// Places of its columns whose values change their form on the way.
-        copied: Vec<(usize, Copied)>,
+        /// How the values of each of its columns change their form on the way, if they do.
+        copied: Vec<Option<Copied>>,
     },
     /// LOAD DATA.
     File,
@@ -234,11 +234,8 @@ async fn plan_selected<'a>(
     columns: &[usize],
 ) -> Result<InsertSource, SqlError> {
     let reads_target = binder.reads(table);
-    let both = columns.iter().zip(&bound.types).enumerate();
-    let copied = both.filter_map(|(place, (&column, from))| {
-        Some((place, Copied::by_dml(from, &table.def.columns[column].ty, true)?))
-    });
-    let copied = copied.collect();
+    let both = columns.iter().zip(&bound.types);
+    let copied = both.map(|(&column, from)| Copied::by_dml(from, &table.def.columns[column].ty, true)).collect();
     let plan = block::plan_query(context, bound).await?;
     Ok(InsertSource::Query { plan, reads_target, copied })
 }
