@@ -105,7 +105,7 @@ impl Bench {
             timestamp: 0,
             is_logged: false,
             is_of_maria: false,
-            by_unique_key: false,
+            row_order: None,
             time_zone: &TimeZone::UTC,
             require_primary_key: false,
             partial_revokes: false,

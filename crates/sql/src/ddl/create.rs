@@ -4,7 +4,7 @@ use base::{SqlError, TableId, codes};
 use engine::CatalogChange;
 use engine::catalog::{compression_named, table_option};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
-use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
+use types::{CollationId, ColumnDef, ColumnType, KeyPart, TableDef};
 
 use super::index::PRIMARY;
 use super::{
@@ -199,27 +199,15 @@ fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {
 
 /// `my_row_id`, as `sql_generate_invisible_primary_key` makes it: first, invisible, counted up.
 ///
-/// If the table has an AUTO_INCREMENT column, a unique key over that column becomes the primary key instead; without one, `my_row_id` gets its
-/// numbers from a counter of its own ([`TableDef::counted_pk`]).
+/// Beside an AUTO_INCREMENT column it gets its numbers from a counter of its own ([`TableDef::counted_pk`]).
 fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
-    let auto = def.auto_increment_column();
-    if let Some(auto) = auto {
-        let over_auto =
-            |index: &IndexDef| index.unique && matches!(index.parts[..], [KeyPart { column, .. }] if column == auto);
-        if let Some(promoted) = def.indexes.iter().position(over_auto).filter(|_| !def.columns[auto].nullable) {
-            let mut index = def.indexes.remove(promoted);
-            index.name = PRIMARY.into();
-            def.indexes.insert(0, index);
-            return Ok(());
-        }
-    }
     if def.column_index(GENERATED_PK_COLUMN).is_some() {
         let message =
             format!("Failed to generate invisible primary key. Column '{GENERATED_PK_COLUMN}' already exists.");
         return Err(SqlError::new(codes::GIPK_COLUMN_EXISTS, message));
     }
     let mut column = ColumnDef::new(GENERATED_PK_COLUMN, ColumnType::BigInt { unsigned: true }).not_null();
-    column.auto_increment = auto.is_none();
+    column.auto_increment = def.auto_increment_column().is_none();
     column.invisible = true;
     column.collation = CollationId::BINARY;
     def.columns.insert(0, column);

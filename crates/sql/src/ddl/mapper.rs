@@ -73,19 +73,15 @@ pub(super) fn numbers_rows(old: &TableDef, new: &TableDef, sources: &[Option<usi
     numbered(old, new, sources).is_some()
 }
 
-/// The index in whose order rows are read. They are numbered in the order of their clustered key, which in MySQL and MariaDB is a unique key
-/// without NULL and prefixes where there is no primary key.
-pub(super) fn read_by(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> usize {
+/// The unique key in whose order a MySQL or MariaDB without generated primary keys numbers the rows of a table that has such a key here: their clustered
+/// key there, which is the first one without NULL and prefixes.
+pub(super) fn unique_key(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Option<usize> {
     let is_clustered = |index: &IndexDef| {
         index.unique && index.parts.iter().all(|part| part.prefix_chars.is_none() && !old.columns[part.column].nullable)
     };
-    match numbered(old, new, sources) {
-        Some(_) if old.generated_pk => {
-            let others = old.indexes.iter().enumerate().skip(1);
-            others.clone().find(|(_, index)| is_clustered(index)).map_or(0, |(number, _)| number)
-        }
-        _ => 0,
-    }
+    numbered(old, new, sources).filter(|_| old.generated_pk)?;
+    let mut others = old.indexes.iter().enumerate().skip(1);
+    others.find(|(_, index)| is_clustered(index)).map(|(number, _)| number)
 }
 
 /// Where the counter goes on that has to begin elsewhere than it is: where the statement says, or at the beginning if the table had no

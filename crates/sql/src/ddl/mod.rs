@@ -46,9 +46,8 @@ pub(crate) use create::with_selected;
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    AS_IN_MARIADB, BY_UNIQUE_KEY, OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants,
-    quote_identifier, quote_string, says_as_in_mariadb, says_by_unique_key, says_partial_revokes, shown_default,
-    value_text,
+    AS_IN_MARIADB, OF_FILES, PARTIAL_REVOKES, RowOrder, create_database, create_table, default_text_of, grants,
+    quote_identifier, quote_string, says_as_in_mariadb, says_partial_revokes, shown_default, value_text,
 };
 pub(crate) use render_user::create_user;
 pub(crate) use table::check_distinct;
@@ -82,8 +81,8 @@ pub struct DdlContext<'a> {
     pub is_logged: bool,
     /// It is from the log of a MariaDB.
     pub is_of_maria: bool,
-    /// The log says that rows are numbered in the order of a unique key, in place of that of the generated primary key which goes.
-    pub by_unique_key: bool,
+    /// The order in which rows are numbered, where the log says it.
+    pub row_order: Option<RowOrder>,
     /// `partial_revokes`, where the statement is made.
     pub partial_revokes: bool,
     /// `mandatory_roles`, where the statement is made.

@@ -299,12 +299,29 @@ pub(crate) fn says_as_in_mariadb(text: &str) -> bool {
     text.ends_with(AS_IN_MARIADB)
 }
 
-/// What the log says behind an ALTER TABLE that numbers rows in the order of a unique key, as a source does that generates no primary keys.
-pub(crate) const BY_UNIQUE_KEY: &str = " /* by unique key */";
+/// The order in which an ALTER TABLE numbers the rows of a table that has both a generated primary key and a unique key without NULL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RowOrder {
+    /// A source that generates such keys, as MySQL may and this server does.
+    GeneratedKey,
+    /// A source that does not.
+    UniqueKey,
+}
 
-/// Whether a statement of a log says so.
-pub(crate) fn says_by_unique_key(text: &str) -> bool {
-    text.strip_suffix(AS_IN_MARIADB).unwrap_or(text).ends_with(BY_UNIQUE_KEY)
+impl RowOrder {
+    /// What the log says of it behind the statement.
+    pub(crate) fn mark(self) -> &'static str {
+        match self {
+            RowOrder::GeneratedKey => " /* by generated key */",
+            RowOrder::UniqueKey => " /* by unique key */",
+        }
+    }
+
+    /// What a statement of a log says.
+    pub(crate) fn said(text: &str) -> Option<RowOrder> {
+        let text = text.strip_suffix(AS_IN_MARIADB).unwrap_or(text);
+        [RowOrder::GeneratedKey, RowOrder::UniqueKey].into_iter().find(|order| text.ends_with(order.mark()))
+    }
 }
 
 /// SHOW GRANTS, a line each.

@@ -189,8 +189,8 @@ pub struct LogChanges {
     pub added_actions: String,
     /// An ALTER TABLE that did what a MariaDB does, where a MySQL does something else.
     pub is_as_in_mariadb: bool,
-    /// An ALTER TABLE that numbers rows in the order of a unique key.
-    pub is_by_unique_key: bool,
+    /// The order in which an ALTER TABLE numbers rows, where there is more than one.
+    pub row_order: Option<crate::ddl::RowOrder>,
     /// A REVOKE that restricts privileges on a database, as one does with `partial_revokes`.
     pub is_partial_revoke: bool,
 }

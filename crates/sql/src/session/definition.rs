@@ -14,7 +14,7 @@ use types::{CollationId, Value};
 use super::Session;
 use super::prepared::rows_of;
 use crate::charsets;
-use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
+use crate::ddl::{self, DdlContext, PlannedDdl, RowOrder, plan_ddl};
 use crate::expr::SqlMode;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, Statement, TableName, UserName};
@@ -164,10 +164,9 @@ impl Session {
         let context = self.ddl_context(&catalog, &warnings);
         let partial_revokes = context.partial_revokes || self.is_applier && ddl::says_partial_revokes(text);
         let is_of_maria = context.is_of_maria || self.is_applier && ddl::says_as_in_mariadb(text);
-        let by_unique_key = self.is_applier && ddl::says_by_unique_key(text);
+        let row_order = RowOrder::said(text).filter(|_| self.is_applier);
         let mandatory_roles = &mandatory_roles;
-        let context =
-            DdlContext { mandatory_roles, microseconds, partial_revokes, is_of_maria, by_unique_key, ..context };
+        let context = DdlContext { mandatory_roles, microseconds, partial_revokes, is_of_maria, row_order, ..context };
         let planned = plan_ddl(ddl, &context);
         self.warnings = warnings;
         let PlannedDdl { change, log_text, log_changes, affected_rows, is_copied, row_warnings } = planned?;
@@ -187,7 +186,8 @@ impl Session {
         }
         let marks = [
             (ddl::PARTIAL_REVOKES, log_changes.is_partial_revoke),
-            (ddl::BY_UNIQUE_KEY, log_changes.is_by_unique_key),
+            (RowOrder::GeneratedKey.mark(), log_changes.row_order == Some(RowOrder::GeneratedKey)),
+            (RowOrder::UniqueKey.mark(), log_changes.row_order == Some(RowOrder::UniqueKey)),
             (ddl::AS_IN_MARIADB, log_changes.is_as_in_mariadb),
         ];
         mark(&mut sql, &marks);
@@ -221,7 +221,7 @@ impl Session {
             foreign_key_checks: settings.hot.foreign_key_checks,
             is_logged: self.is_applier,
             is_of_maria: self.replicated.is_of_maria(),
-            by_unique_key: false,
+            row_order: None,
             partial_revokes: self.shared.globals.partial_revokes(),
             mandatory_roles: &[],
             reuse_policy: self.reuse_policy(),

@@ -19,7 +19,7 @@ use engine::catalog::AlterTable as AlterChange;
 use types::TableDef;
 
 use self::work::Work;
-use super::{DdlContext, PlannedDdl, foreign_key, mapper, render, table_exists};
+use super::{DdlContext, PlannedDdl, RowOrder, foreign_key, mapper, render, table_exists};
 use crate::expr::WarningLevel;
 use crate::parse::LogChanges;
 use crate::parse::ast::{AlterAction, AlterTable};
@@ -74,10 +74,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
     let mysql_copies = converts || table.is_temporary() || online::copies(alter);
     let row_mapper = mapper::row_mapper(table, &new_def, (&sources, mysql_copies, counter), context, &row_warnings)?;
-    let read_by = match is_by_generated_key(alter, &table.def, &sources, context) {
-        true => 0,
-        false => mapper::read_by(&table.def, &new_def, &sources),
-    };
+    let by_unique_key = mapper::unique_key(&table.def, &new_def, &sources);
+    let row_order = by_unique_key.map(|_| row_order(alter, &table.def, &sources, context));
+    let read_by = by_unique_key.filter(|_| row_order == Some(RowOrder::UniqueKey)).unwrap_or(0);
     let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
     // Rows that are mapped are written anew, with all indexes.
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
@@ -102,7 +101,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     }
     let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
     let log_changes = LogChanges {
-        is_by_unique_key: read_by > 0,
+        row_order,
         is_as_in_mariadb: context.is_of_maria && differs_between_families(alter, &table.def, (&new_def, &sources)),
         ..log_changes
     };
@@ -121,16 +120,12 @@ fn said_counter(alter: &AlterTable) -> Option<u64> {
     })
 }
 
-/// Whether the rows that the statement numbers are in the order of a generated primary key: if it goes and the statement's client had it, too, as the log
-/// says of one of ours.
-fn is_by_generated_key(
-    alter: &AlterTable,
-    old: &TableDef,
-    sources: &[Option<usize>],
-    context: &DdlContext<'_>,
-) -> bool {
+/// In which order the statement numbers the rows of a table that has a generated primary key here: in that of this key if the statement's client had it,
+/// too, as the log says of one of ours, or shows by dropping it.
+fn row_order(alter: &AlterTable, old: &TableDef, sources: &[Option<usize>], context: &DdlContext<'_>) -> RowOrder {
     let goes = old.generated_pk && !sources.contains(&Some(0));
-    goes && !context.by_unique_key && (!context.is_logged || drops_generated_column(alter))
+    let had_key = !context.is_logged || goes && drops_generated_column(alter);
+    context.row_order.unwrap_or(if had_key { RowOrder::GeneratedKey } else { RowOrder::UniqueKey })
 }
 
 fn drops_generated_column(alter: &AlterTable) -> bool {

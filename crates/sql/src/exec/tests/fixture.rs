@@ -217,7 +217,7 @@ impl Fixture {
             foreign_key_checks: true,
             is_logged: false,
             is_of_maria: false,
-            by_unique_key: false,
+            row_order: None,
             partial_revokes: false,
             mandatory_roles: &[],
             reuse_policy: Default::default(),
