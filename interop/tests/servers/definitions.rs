@@ -238,3 +238,98 @@ fn conditions_as_a_mariadb_has_them() {
         until("both have it", || ours.client().query(COLUMNS) == theirs.client().query(COLUMNS));
     }
 }
+
+/// What the other columns of a table become where one takes no NULL any more, and what they were: a server copies the table for some of them.
+const BESIDE_NULLS: &[(&str, &str)] = &[
+    ("INT", "INT"),
+    ("INT(5)", "INT(7) DEFAULT 3 COMMENT 'c'"),
+    ("INT", "BIGINT"),
+    ("FLOAT(5,2)", "FLOAT(6,2)"),
+    ("DATETIME", "DATETIME(3)"),
+    ("VARCHAR(5)", "VARCHAR(5) NOT NULL DEFAULT 'r'"),
+    ("VARCHAR(5)", "VARCHAR(300)"),
+    ("VARCHAR(5)", "VARCHAR(9) COLLATE utf8mb4_bin"),
+    ("VARCHAR(5)", "VARCHAR(4)"),
+    ("VARCHAR(5)", "TINYTEXT"),
+    ("VARCHAR(5) CHARACTER SET latin1", "VARCHAR(5) CHARACTER SET utf8mb4"),
+    ("VARCHAR(5) CHARACTER SET utf8mb3", "VARCHAR(5) CHARACTER SET utf8mb4"),
+    ("CHAR(5)", "CHAR(5) COLLATE utf8mb4_bin"),
+    ("CHAR(5)", "CHAR(6)"),
+    ("TEXT", "TEXT COLLATE utf8mb4_bin"),
+    ("TEXT", "MEDIUMTEXT"),
+    ("VARBINARY(5)", "VARBINARY(9)"),
+    ("BINARY(5)", "BINARY(9)"),
+    ("ENUM('a','b')", "ENUM('a','b','c')"),
+    ("ENUM('a','b')", "ENUM('b','a')"),
+    ("ENUM('a','b')", "ENUM('a','b') COLLATE utf8mb4_bin"),
+    ("BIT(3)", "BIT(4)"),
+];
+
+/// NULLs in columns that take none any more are, outside strict mode, what they are at the source, where MariaDB's depend on whether it copies the table.
+fn nulls_as_at_a(kind: Kind) {
+    let source = Node::Peer(Peer::start(kind, "nulls", Duration::ZERO, &[]).unwrap());
+    let mut replica = Node::Ours(Server::start(&format!("nulls-of-{kind:?}"), ServerOptions::default()).unwrap());
+    replica.follow(source.port()).unwrap();
+    source.client().query("CREATE DATABASE d").unwrap();
+    let mut tables = Vec::new();
+    let mut altered = |columns: &str, alter: &str| {
+        let table = format!("d.t{}", tables.len());
+        let rows = format!("INSERT INTO {table} (p, c, v) VALUES (1, 1, 'a'), (2, NULL, NULL)");
+        let definition =
+            format!("CREATE TABLE {table} (p INT NOT NULL, c INT DEFAULT 26, v VARCHAR(5) DEFAULT 'q', {columns})");
+        let alter =
+            format!("ALTER TABLE {table} MODIFY v VARCHAR(9) NOT NULL DEFAULT 'z', MODIFY c INT NOT NULL, {alter}");
+        let statements = format!("SET sql_mode = ''; {definition}; {rows}; {alter}");
+        source.client().query(&statements).unwrap_or_else(|error| panic!("{statements}: {error}"));
+        tables.push(table);
+    };
+    for key in ["PRIMARY KEY (p)", "PRIMARY KEY (p), KEY (e)"] {
+        for (was, becomes) in BESIDE_NULLS {
+            let key = if was.contains("TEXT") || becomes.contains("TEXT") {
+                key.replace("(e)", "(e(3))")
+            } else {
+                key.into()
+            };
+            altered(&format!("e {was}, {key}"), &format!("MODIFY e {becomes}"));
+        }
+    }
+    for alter in [
+        "DROP PRIMARY KEY",
+        "ADD f INT FIRST",
+        "MODIFY p INT AUTO_INCREMENT",
+        "ENGINE = InnoDB",
+        "MODIFY p BIGINT NOT NULL, FORCE",
+        "ALGORITHM = COPY",
+        "COMMENT = 'x'",
+    ] {
+        altered("PRIMARY KEY (p)", alter);
+    }
+    altered(
+        "e VARCHAR(5) NOT NULL DEFAULT 'e', PRIMARY KEY (e, p)",
+        "MODIFY e VARCHAR(5) COLLATE utf8mb4_bin NOT NULL",
+    );
+    altered("a INT AUTO_INCREMENT, PRIMARY KEY (p), KEY (a)", "MODIFY a INT");
+    altered("PRIMARY KEY (p)", "DROP PRIMARY KEY, ADD PRIMARY KEY (c)");
+    source.wait_for_replica(&replica, PATIENCE).unwrap();
+    let rows = |node: &Node| -> Vec<String> {
+        tables
+            .iter()
+            .map(|table| node.client().query(&format!("SELECT p, c, v FROM {table} ORDER BY p")).unwrap())
+            .collect()
+    };
+    let expected = rows(&source);
+    assert_eq!(rows(&replica), expected);
+    replica.kill();
+    replica.restart().unwrap();
+    assert_eq!(rows(&replica), expected, "out of its own log");
+}
+
+#[test]
+fn nulls_as_at_a_mysql() {
+    nulls_as_at_a(Kind::Mysql97);
+}
+
+#[test]
+fn nulls_as_at_a_mariadb() {
+    nulls_as_at_a(Kind::Maria118);
+}

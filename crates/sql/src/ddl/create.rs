@@ -4,7 +4,7 @@ use base::{SqlError, TableId, codes};
 use engine::CatalogChange;
 use engine::catalog::{compression_named, table_option};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
-use types::{CollationId, ColumnDef, ColumnType, KeyPart, TableDef};
+use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::index::PRIMARY;
 use super::{
@@ -151,6 +151,9 @@ pub(super) fn finish(def: &mut TableDef, context: &DdlContext<'_>) -> Result<(),
                            'sql_require_primary_key' is set.";
             return Err(SqlError::new(codes::TABLE_WITHOUT_PK, message));
         }
+        if !context.is_logged {
+            check_first_key(def)?;
+        }
         generate_primary_key(def)?;
         index::sort(&mut def.indexes, &def.columns);
     }
@@ -195,6 +198,20 @@ fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {
         return Err(SqlError::new(codes::WRONG_AUTO_KEY, message));
     }
     Ok(())
+}
+
+/// The first unique key without NULL is the primary key of a MySQL where there is no other, and may not be invisible (3522).
+pub(super) fn check_first_key(def: &TableDef) -> Result<(), SqlError> {
+    let is_hidden = |index: &IndexDef| is_candidate(index, def) && !index.visible;
+    match def.indexes.get(usize::from(def.generated_pk)).is_some_and(is_hidden) {
+        true => Err(index::primary_is_invisible()),
+        false => Ok(()),
+    }
+}
+
+/// Whether an index of the table could be its primary key.
+pub(super) fn is_candidate(index: &IndexDef, def: &TableDef) -> bool {
+    index.unique && index.parts.iter().all(|part| !def.columns[part.column].nullable)
 }
 
 /// `my_row_id`, as `sql_generate_invisible_primary_key` makes it: first, invisible, counted up.

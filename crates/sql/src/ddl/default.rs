@@ -125,7 +125,7 @@ impl Conversion {
     }
 
     /// What stands for NULL in a column that takes none, outside strict mode: zero. In the log of a MariaDB it is the default that the column
-    /// had before. In strict mode it is an error, and another one where MySQL copies the table.
+    /// had before, unless it copies the table. In strict mode it is an error, and another one where MySQL copies the table.
     pub(super) fn null(
         &self,
         was: &ColumnDef,
@@ -142,7 +142,7 @@ impl Conversion {
         }
         self.warnings.push(WarningLevel::Warning, codes::WARN_DATA_TRUNCATED, message);
         match (&column.ty, &was.default) {
-            (_, Some(ColumnDefault::Literal(value))) if self.is_of_maria && !value.is_null() => {
+            (_, Some(ColumnDefault::Literal(value))) if self.is_of_maria && !is_copied && !value.is_null() => {
                 self.convert(value.clone(), column, row_number)
             }
             (ColumnType::Enum { members }, _) => Ok(no_member(members)),

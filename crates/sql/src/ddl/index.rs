@@ -42,7 +42,7 @@ pub(super) fn add(
             column.nullable = false;
         }
         if spec.invisible {
-            return Err(SqlError::new(codes::PK_INDEX_CANT_BE_INVISIBLE, "A primary key index cannot be invisible"));
+            return Err(primary_is_invisible());
         }
     }
     let name = if primary { PRIMARY.to_string() } else { name(spec, columns, &parts, indexes)? };
@@ -206,6 +206,10 @@ fn name(spec: &IndexSpec, columns: &[ColumnDef], parts: &[KeyPart], indexes: &[I
     }
     let numbered = (2..).map(|number| format!("{first}_{number}")).find(|name| !taken(name));
     numbered.ok_or_else(|| duplicate(first))
+}
+
+pub(super) fn primary_is_invisible() -> SqlError {
+    SqlError::new(codes::PK_INDEX_CANT_BE_INVISIBLE, "A primary key index cannot be invisible")
 }
 
 /// 1171.

@@ -15,7 +15,7 @@ use crate::expr::zero::implicit_default;
 use crate::expr::{ExprType, SqlMode, Warnings};
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
-/// the old one. `is_copied`: a MySQL would copy the table. `counter`: where the numbers of AUTO_INCREMENT begin.
+/// the old one. `is_copied`: a MySQL, or the MariaDB whose log it is, would copy the table. `counter`: where the numbers of AUTO_INCREMENT begin.
 pub(super) fn row_mapper(
     old: &Arc<Table>,
     new: &TableDef,
@@ -96,12 +96,36 @@ pub(super) fn counter(old: &TableDef, new: &TableDef, sources: &[Option<usize>],
     said.or((!goes_on).then_some(1))
 }
 
-/// Whether a column that stays has another form, apart from NULLs, or numbers itself as it did not, or does so no longer.
-pub(super) fn converts(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
-    let columns = new.columns.iter().zip(sources).skip(usize::from(new.generated_pk));
-    columns
-        .filter_map(|(column, source)| Some((&old.columns[(*source)?], column)))
-        .any(|(old, new)| !same_values(old, new) || old.auto_increment != new.auto_increment)
+/// Whether a column that stays has another form, apart from NULLs, or numbers itself as it did not, or does so no longer: then MySQL copies the table.
+/// MariaDB does not where numbers end and where texts change less.
+pub(super) fn converts(old: &TableDef, new: &TableDef, sources: &[Option<usize>], is_of_maria: bool) -> bool {
+    let mut columns = new.columns.iter().zip(sources).skip(usize::from(new.generated_pk));
+    columns.any(|(column, source)| {
+        let Some(source) = *source else { return false };
+        let was = &old.columns[source];
+        match is_of_maria {
+            true => !stays_at_mariadb(old, source, column) || column.auto_increment && !was.auto_increment,
+            false => !same_values(was, column) || was.auto_increment != column.auto_increment,
+        }
+    })
+}
+
+/// Whether a MariaDB leaves the rows alone that have such a column: texts in the same character set, longer or in another order, as far as their keys can
+/// be made anew, and lengths of any size.
+fn stays_at_mariadb(old: &TableDef, source: usize, new: &ColumnDef) -> bool {
+    let has_key = |index: &IndexDef| index.parts.iter().any(|part| part.column == source);
+    let was = &old.columns[source];
+    let same_text =
+        was.collation == new.collation || was.collation.charset() == new.collation.charset() && !has_key(old.primary());
+    match (&was.ty, &new.ty) {
+        (ColumnType::VarChar { .. }, ColumnType::VarChar { .. }) => same_text && was.max_bytes() <= new.max_bytes(),
+        (ColumnType::VarBinary { .. }, ColumnType::VarBinary { .. }) => was.max_bytes() <= new.max_bytes(),
+        (ColumnType::Char { .. }, ColumnType::Char { .. }) => same_text && was.ty == new.ty,
+        (before, after) if matches!(before, ColumnType::Text { .. }) && before == after => {
+            was.collation == new.collation || same_text && !old.indexes.iter().any(has_key)
+        }
+        _ => same_values(was, new),
+    }
 }
 
 /// Whether a column that stays takes no NULLs any more.

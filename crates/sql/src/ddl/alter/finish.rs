@@ -34,6 +34,11 @@ impl Work<'_> {
         }
         self.foreign_keys(&place_of, context)?;
         create::finish(&mut self.def, context)?;
+        // A definition that names the generated key, as a dump does, has the other keys as it wants.
+        let is_generated = self.old.generated_pk && self.def.generated_pk && !context.is_logged;
+        if is_generated && create::check_first_key(self.old).is_ok() {
+            create::check_first_key(&self.def)?;
+        }
         if self.def.columns.len() > sources.len() {
             // A generated primary key.
             sources.insert(0, None);

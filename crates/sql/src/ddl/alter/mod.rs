@@ -46,8 +46,10 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     });
     let mut left_out = std::mem::take(&mut work.left_out);
     let (new_def, sources) = work.finish(context)?;
-    // On COPY, which is always possible, numbers of rows may depend.
-    let is_kept = online::asks_copy(alter) && mapper::numbers_rows(&table.def, &new_def, &sources);
+    let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(&table.def, &new_def, &sources);
+    // On COPY, which is always possible, numbers of rows may depend, and in a MariaDB what becomes of NULLs.
+    let is_kept = online::asks_copy(alter)
+        && (mapper::numbers_rows(&table.def, &new_def, &sources) || context.is_of_maria && silences_null);
     left_out.extend(alter.online.iter().filter(|_| !is_kept).flat_map(|online| &online.items));
     left_out.sort_unstable();
     let counter = mapper::counter(&table.def, &new_def, &sources, said_counter(alter));
@@ -71,9 +73,10 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
     }
     let row_warnings = Arc::default();
-    let converts = !forced && mapper::converts(&table.def, &new_def, &sources);
-    let mysql_copies = converts || table.is_temporary() || online::copies(alter);
-    let row_mapper = mapper::row_mapper(table, &new_def, (&sources, mysql_copies, counter), context, &row_warnings)?;
+    let converts = mapper::converts(&table.def, &new_def, &sources, context.is_of_maria);
+    let drops_key = online::drops_key(alter, &table.def, &new_def);
+    let source_copies = converts || drops_key || table.is_temporary() || online::asks_copy(alter);
+    let row_mapper = mapper::row_mapper(table, &new_def, (&sources, source_copies, counter), context, &row_warnings)?;
     let by_unique_key = mapper::unique_key(&table.def, &new_def, &sources);
     let row_order = by_unique_key.map(|_| row_order(alter, &table.def, &sources, context));
     let read_by = by_unique_key.filter(|_| row_order == Some(RowOrder::UniqueKey)).unwrap_or(0);
@@ -85,14 +88,13 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     } else {
         row_mapper
     };
-    let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(&table.def, &new_def, &sources);
     if !context.is_logged {
         let is_copied = row_mapper.is_some();
         let is_built =
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
         let renames_keys = foreign_key::any_renamed(&table.def, &renamed_columns, context);
-        let work = online::Work { is_copied, is_built, is_nothing, converts, silences_null, renames_keys };
+        let work = online::Work { is_copied, is_built, is_nothing, converts, drops_key, silences_null, renames_keys };
         online::check_kept(alter.online.as_ref(), &work)?;
         if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
             let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";
@@ -105,7 +107,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         is_as_in_mariadb: context.is_of_maria && differs_between_families(alter, &table.def, (&new_def, &sources)),
         ..log_changes
     };
-    let is_copied = mysql_copies || silences_null;
+    let is_copied = source_copies || silences_null;
     let change =
         AlterChange { table: table.clone(), new_def, row_mapper, read_by, renamed_columns, checked_keys, counter };
     let change = CatalogChange::AlterTable(Box::new(change));

@@ -4,8 +4,10 @@
 //! new indexes are built beside the rows, and rows that change their form are written anew.
 
 use base::{SqlError, codes};
+use types::{IndexDef, TableDef};
 
-use crate::parse::ast::{AlterAction, AlterTable, IndexKind, Online};
+use super::super::create::is_candidate;
+use crate::parse::ast::{AlterAction, AlterTable, Online};
 
 /// What an ALTER TABLE has to do.
 pub(super) struct Work {
@@ -17,6 +19,8 @@ pub(super) struct Work {
     pub(super) is_nothing: bool,
     /// Values get another type.
     pub(super) converts: bool,
+    /// The primary key goes and no other comes but a generated one.
+    pub(super) drops_key: bool,
     /// A column takes no NULLs any more, and `sql_mode` lets zeros stand for those that there are.
     pub(super) silences_null: bool,
     /// Columns of foreign keys, or columns to which some refer, get another name.
@@ -53,13 +57,11 @@ pub(super) fn asks_copy(alter: &AlterTable) -> bool {
     alter.online.as_ref().and_then(|online| online.algorithm.as_deref()) == Some("COPY")
 }
 
-/// Whether a MySQL copies the table for what the statement says: because it is to, or as the primary key goes and no other comes.
-pub(super) fn copies(alter: &AlterTable) -> bool {
-    let adds_key = |action: &AlterAction| match action {
-        AlterAction::AddIndex(spec) => spec.kind == IndexKind::Primary,
-        _ => false,
-    };
-    asks_copy(alter) || alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !alter.says(adds_key)
+/// Whether the primary key goes and no other key comes that could be it, but a generated one, which the log names: MySQL copies the table.
+pub(super) fn drops_key(alter: &AlterTable, old: &TableDef, new: &TableDef) -> bool {
+    let is_old = |index: &IndexDef| old.indexes.iter().any(|old| old.id == index.id);
+    let mut added = new.indexes.iter().skip(usize::from(new.generated_pk)).filter(|index| !is_old(index));
+    alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !added.any(|index| is_candidate(index, new))
 }
 
 /// Whether what has to be done can be done so (1845, 1846). MySQL copies a table whose values get another type, and does not rename columns of
@@ -83,20 +85,26 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
             _ => {}
         }
     }
+    const KEY_GOES: &str = "Dropping a primary key is not allowed without also adding a new primary key";
+    let source_copies = work.converts || work.drops_key || algorithm == Some("COPY");
     match algorithm {
         Some("INSTANT") if work.converts => {
             let reason = "Need to rebuild the table to change column type";
             return because("ALGORITHM=INSTANT", reason, "ALGORITHM=COPY/INPLACE");
         }
+        Some("INSTANT") if work.drops_key => {
+            return because("ALGORITHM=INSTANT", KEY_GOES, "ALGORITHM=COPY/INPLACE");
+        }
         Some("INSTANT") if work.is_built => return not_supported("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE"),
         Some("NOCOPY") if work.is_copied => return not_supported("ALGORITHM=NOCOPY", "ALGORITHM=COPY/INPLACE"),
-        Some("COPY" | "DEFAULT") | None if work.renames_keys && (work.converts || algorithm == Some("COPY")) => {
+        Some("COPY" | "DEFAULT") | None if work.renames_keys && source_copies => {
             let reason = "Columns participating in a foreign key are renamed";
             return because("ALGORITHM=COPY", reason, "ALGORITHM=INPLACE");
         }
         Some("INPLACE") if work.converts => {
             return because("ALGORITHM=INPLACE", "Cannot change column type INPLACE", "ALGORITHM=COPY");
         }
+        Some("INPLACE") if work.drops_key => return because("ALGORITHM=INPLACE", KEY_GOES, "ALGORITHM=COPY"),
         _ => {}
     }
     if work.is_nothing && matches!(lock, Some("NONE" | "SHARED")) {
@@ -104,6 +112,7 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
     }
     match lock {
         Some("NONE") if work.converts => because("LOCK=NONE", "Cannot change column type INPLACE", "LOCK=SHARED"),
+        Some("NONE") if work.drops_key => because("LOCK=NONE", KEY_GOES, "LOCK=SHARED"),
         Some(lock @ ("NONE" | "SHARED")) if work.is_built => not_supported(&format!("LOCK={lock}"), "LOCK=EXCLUSIVE"),
         _ => Ok(()),
     }

@@ -4,7 +4,7 @@ use base::{SqlError, codes};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{CollationId, ColumnDef, ForeignKeyDef, IndexDef, TableDef};
 
-use super::super::index::PRIMARY;
+use super::super::index::{PRIMARY, primary_is_invisible};
 use super::super::{DdlContext, check_table_name, column, create, default};
 use crate::charsets;
 use crate::expr::WarningLevel;
@@ -131,7 +131,7 @@ impl<'a> Work<'a> {
             AlterAction::DropIndex(name) => self.drop_index(name)?,
             AlterAction::DropPrimaryKey => self.drop_index(PRIMARY)?,
             AlterAction::RenameIndex(old, new) => self.rename_index(old, new)?,
-            AlterAction::IndexVisible(name, visible) => self.index_visible(name, *visible)?,
+            AlterAction::IndexVisible(name, visible) => self.index_visible(name, *visible, context)?,
             AlterAction::Rename(to) => {
                 let schema = to.schema.clone().or_else(|| Some(self.def.schema.clone()));
                 let to = context.resolve(&TableName { schema, name: to.name.clone() })?;
@@ -299,15 +299,16 @@ impl<'a> Work<'a> {
         Ok(())
     }
 
-    fn index_visible(&mut self, name: &str, visible: bool) -> Result<(), SqlError> {
+    fn index_visible(&mut self, name: &str, visible: bool, context: &DdlContext<'_>) -> Result<(), SqlError> {
         let is_it = |work: &&mut WorkIndex| {
             matches!(work.used, Used::Not | Used::Visibility) && same_name(&work.index.name, name)
         };
         let found = self.indexes.iter_mut().find(is_it);
         let work = found.ok_or_else(|| no_such_key(name, &self.old.name))?;
-        if work.index.name == PRIMARY && !visible {
-            let message = "A primary key index cannot be invisible";
-            return Err(SqlError::new(codes::PK_INDEX_CANT_BE_INVISIBLE, message));
+        let is_first = || self.old.indexes.get(1).is_some_and(|first| first.id == work.index.id);
+        let stands_for_it = self.old.generated_pk && is_first() && create::is_candidate(&work.index, self.old);
+        if !visible && (work.index.name == PRIMARY || stands_for_it && !context.is_logged) {
+            return Err(primary_is_invisible());
         }
         work.used = Used::Visibility;
         work.index.visible = visible;
