@@ -1,6 +1,7 @@
 //! One session's wish to stop: KILL, shutdown, the client gone. Every wait takes it.
 
-use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering};
+use std::time::Duration;
 
 use event_listener::Event;
 
@@ -26,13 +27,15 @@ pub enum WaitsFor {
     Global,
     /// GET_LOCK.
     User,
+    /// The lock of a row or a gap.
+    Row,
 }
 
 impl WaitsFor {
-    /// The State of SHOW PROCESSLIST; empty for nothing.
+    /// The State of SHOW PROCESSLIST; empty where it is that of the statement's work.
     pub fn state(self) -> &'static str {
         match self {
-            WaitsFor::Nothing => "",
+            WaitsFor::Nothing | WaitsFor::Row => "",
             WaitsFor::Table => "Waiting for table metadata lock",
             WaitsFor::Global => "Waiting for global read lock",
             WaitsFor::User => "User lock",
@@ -55,6 +58,8 @@ pub struct Cancel {
     state: AtomicU8,
     /// See [`WaitsFor`].
     waits_for: AtomicU8,
+    /// Since when, for rows, in microseconds of the monotonic clock.
+    waits_since: AtomicU64,
     event: Event,
 }
 
@@ -80,10 +85,22 @@ impl Cancel {
         ShownWait(self)
     }
 
+    /// The session waits for a row since then, by the monotonic clock, until the guard is dropped.
+    pub fn show_row_wait(&self, since: Duration) -> ShownWait<'_> {
+        self.waits_since.store(since.as_micros() as u64, Ordering::Relaxed);
+        self.show_wait(WaitsFor::Row)
+    }
+
+    /// Since when it waits for a row, by the monotonic clock.
+    pub fn row_wait(&self) -> Option<Duration> {
+        let since = Duration::from_micros(self.waits_since.load(Ordering::Relaxed));
+        (self.waits_for() == WaitsFor::Row).then_some(since)
+    }
+
     /// What the session waits for.
     pub fn waits_for(&self) -> WaitsFor {
         let number = self.waits_for.load(Ordering::Relaxed);
-        let all = [WaitsFor::Table, WaitsFor::Global, WaitsFor::User];
+        let all = [WaitsFor::Table, WaitsFor::Global, WaitsFor::User, WaitsFor::Row];
         all.into_iter().find(|what| *what as u8 == number).unwrap_or_default()
     }
 

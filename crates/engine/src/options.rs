@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
-use base::{Cancel, ConnectionId, ServerId};
+use base::{Cancel, ConnectionId, ServerId, UnixMicros};
 use binlog::{GtidChoice, LogOptions, Origin, QueryContext, SourcePosition, SyncMethod};
 
 use crate::lock::{LockOwner, Turn};
+use crate::txn::ShownTransaction;
 
 /// Told once, with the reason, when the engine has stopped for good (a failed sync, a damaged page in a checkpoint).
 pub type FailureHook = Arc<dyn Fn(&str) + Send + Sync>;
@@ -85,6 +86,8 @@ pub struct SessionHandle {
     pub cancel: Cancel,
     /// What it has committed last, for [`crate::commit::DependencyTracking::WritesetSession`]; 0 for nothing, or nothing that counts.
     pub last_commit: AtomicU64,
+    /// Its open transaction, for others to see.
+    pub transaction: ShownTransaction,
 }
 
 impl SessionHandle {
@@ -153,6 +156,10 @@ pub struct TxnOptions {
     pub turn: Option<Turn>,
     /// Replicas execute it behind all before it (`skip_parallel_replication`).
     pub is_serial: bool,
+    /// It is one statement by itself; told to those who look at open transactions, and so is the next.
+    pub is_autocommit: bool,
+    /// When its present statement began.
+    pub statement_began: UnixMicros,
     /// Nobody waits for its commit: it may wait for company in its group ([`crate::commit::Pipeline::enqueue_patiently`]).
     pub is_patient: bool,
 }
@@ -177,6 +184,8 @@ impl TxnOptions {
             under: None,
             turn: None,
             is_serial: false,
+            is_autocommit: false,
+            statement_began: UnixMicros::default(),
             is_patient: false,
         }
     }

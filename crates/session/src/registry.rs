@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use base::memory::{Total, Usage};
 use base::{Cancel, Cancelled, ConnectionId, SqlError, WaitsFor, codes};
-use engine::SessionHandle;
+use engine::{SessionHandle, TransactionFigures};
 use io::Clock;
 use parking_lot::{Mutex, RwLock};
 
@@ -106,6 +106,10 @@ pub struct Shown {
     pub state: String,
     /// The statement; `None` when idle.
     pub info: Option<String>,
+    /// Its open transaction.
+    pub transaction: Option<TransactionFigures>,
+    /// It has been waiting for a row for so long.
+    pub row_wait: Option<Duration>,
 }
 
 impl Registry {
@@ -286,10 +290,12 @@ impl Entry {
             command: state.command,
             time: now.saturating_sub(state.since),
             state: match self.handle.cancel.waits_for() {
-                WaitsFor::Nothing => state.state.clone(),
+                WaitsFor::Nothing | WaitsFor::Row => state.state.clone(),
                 waits_for => waits_for.state().to_owned(),
             },
             info: (!state.idle && !state.info.is_empty()).then(|| state.info.clone()),
+            transaction: self.handle.transaction.figures(),
+            row_wait: self.handle.cancel.row_wait().map(|since| now.saturating_sub(since)),
         }
     }
 

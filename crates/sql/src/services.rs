@@ -161,6 +161,10 @@ pub struct Process {
     pub state: String,
     /// The statement.
     pub info: Option<String>,
+    /// Its open transaction.
+    pub transaction: Option<engine::TransactionFigures>,
+    /// It has been waiting for a row for so long.
+    pub row_wait: Option<Duration>,
 }
 
 /// A line of SHOW BINARY LOGS.

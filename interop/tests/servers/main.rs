@@ -34,6 +34,7 @@ mod log_updates;
 mod maria_names;
 mod memory;
 mod numbering;
+mod open_transactions;
 mod pairs;
 mod parallel_apply;
 mod partial_revokes;

@@ -192,6 +192,7 @@ impl LockManager {
             counters.waits.fetch_add(1, Ordering::Relaxed);
         }
         waiting.enter_graph();
+        let _shown = counters.map(|_| wait.cancel.show_row_wait(start));
 
         let reason = waiting.until_end_or(self.clock.sleep(timeout), wait.cancel).await;
         let result = match waiting.finish() {

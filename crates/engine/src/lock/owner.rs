@@ -320,6 +320,21 @@ impl LockOwner {
         self.work += rows;
     }
 
+    /// What [`LockOwner::add_work`] was told.
+    pub fn work(&self) -> u64 {
+        self.work
+    }
+
+    /// A number that no other owner has.
+    pub fn number(&self) -> u64 {
+        self.list.0
+    }
+
+    /// Number of tables and names that are locked.
+    pub fn table_count(&self) -> usize {
+        self.tables.len()
+    }
+
     /// Number of locks on rows and gaps.
     pub fn len(&self) -> usize {
         self.record_count() + self.gaps.len()

@@ -34,6 +34,7 @@ mod mode;
 mod prepare;
 mod read;
 mod scan;
+mod shown;
 mod spill;
 mod sum;
 mod write;
@@ -59,6 +60,7 @@ use crate::view::ReadView;
 pub use commit::Pending;
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
 pub use scan::Scan;
+pub use shown::{ShownTransaction, TransactionFigures};
 pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet, key_hash};
 
 /// Two bounds of keys, borrowed.
@@ -90,6 +92,8 @@ pub struct Transaction {
     prepared: Option<prepare::Prepared>,
     /// Its events, if they were made before its turn to commit.
     encoded: Option<Box<EncodedTransaction>>,
+    /// It has used a table, and its session shows it.
+    shown: Option<shown::Shown>,
 }
 
 /// A mark in a transaction's writes; see [`Transaction::savepoint`]. Locks taken after it stay when it is rolled back to.
@@ -131,6 +135,7 @@ impl Transaction {
             rolled_back: false,
             prepared: None,
             encoded: None,
+            shown: None,
         }
     }
 
@@ -220,7 +225,10 @@ impl Transaction {
         let result = self.locks.table(Target::Table(id), mode, wait).await;
         self.lock_result(result)?;
         match self.engine.core().catalog.load().table_by_id(id) {
-            Some(now) if Arc::ptr_eq(now, table) => Ok(()),
+            Some(now) if Arc::ptr_eq(now, table) => {
+                self.show();
+                Ok(())
+            }
             _ => Err(EngineError::TableChanged(table.full_name())),
         }
     }
@@ -283,13 +291,17 @@ impl Transaction {
         self.temporary = TemporaryUndo::default();
         self.locks.release_all();
         self.view = None;
+        self.shown = None;
         self.rolled_back = true;
     }
 
     /// A lock request's end, in this crate's errors. A victim of a deadlock is rolled back here.
     fn lock_result(&mut self, result: Result<Acquired, LockError>) -> Result<Acquired> {
         let error = match result {
-            Ok(acquired) => return Ok(acquired),
+            Ok(acquired) => {
+                self.show_counts();
+                return Ok(acquired);
+            }
             Err(LockError::Timeout) => EngineError::LockWaitTimeout,
             Err(LockError::NotAvailable) => EngineError::LockNowait,
             Err(error @ LockError::TooMany) => EngineError::Sql(error.into()),

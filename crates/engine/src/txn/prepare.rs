@@ -30,6 +30,7 @@ impl Transaction {
     #[io::boxed]
     pub async fn enqueue_prepare(&mut self, xid: &Xid) -> Result<Pending> {
         self.check_active()?;
+        self.shown = None;
         let has_name = self.options.gtid.is_chosen() || self.options.source_position.is_some();
         if self.writes.is_empty() && !has_name {
             self.wait_for_what_was_read().await?;

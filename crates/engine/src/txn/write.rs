@@ -50,6 +50,7 @@ impl Transaction {
         table.saw_auto_increment(&row)?;
         self.writes.add_step(Step::Insert { table: table.clone(), row });
         self.locks.add_work(1);
+        self.show_counts();
         Ok(())
     }
 
@@ -99,6 +100,7 @@ impl Transaction {
         table.saw_auto_increment(&new)?;
         self.writes.add_step(Step::Update { table: table.clone(), old: old.clone(), new });
         self.locks.add_work(1);
+        self.show_counts();
         Ok(true)
     }
 
@@ -120,6 +122,7 @@ impl Transaction {
         self.writes.put(table, 0, &key, None);
         self.writes.add_step(Step::Delete { table: table.clone(), row: old.clone() });
         self.locks.add_work(1);
+        self.show_counts();
         Ok(())
     }
 

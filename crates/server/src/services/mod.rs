@@ -103,6 +103,8 @@ impl Services for ServerServices {
             time_seconds: shown.time.as_secs(),
             state: shown.state,
             info: shown.info,
+            transaction: shown.transaction,
+            row_wait: shown.row_wait,
         };
         shown.into_iter().map(line).collect()
     }

@@ -13,6 +13,7 @@ mod rows;
 mod server;
 mod spec;
 mod tables;
+mod transactions;
 
 use std::fmt;
 use std::sync::Arc;

@@ -55,7 +55,17 @@ impl<'a> Source<'a> {
 
     /// The time of the statement, in the session's time zone.
     pub(super) fn now(&self) -> Value {
-        let micros = (self.now.0 / 1_000_000 * 1_000_000) as i64;
+        self.local(self.now)
+    }
+
+    /// The time of the statement.
+    pub(super) fn now_micros(&self) -> base::UnixMicros {
+        self.now
+    }
+
+    /// A time in the session's time zone, in whole seconds.
+    pub(super) fn local(&self, at: base::UnixMicros) -> Value {
+        let micros = (at.0 / 1_000_000 * 1_000_000) as i64;
         utc_micros_to_local(micros, &self.time_zone).map_or(Value::Null, Value::DateTime)
     }
 

@@ -11,17 +11,12 @@ use crate::account::Privilege;
 use crate::show::stream_lines;
 
 /// 1227 without PROCESS, as for all of InnoDB's tables.
-fn check_process(source: &Source<'_>) -> Result<(), SqlError> {
+pub(super) fn check_process(source: &Source<'_>) -> Result<(), SqlError> {
     if source.has(Privilege::Process) {
         return Ok(());
     }
     let message = "Access denied; you need (at least one of) the PROCESS privilege(s) for this operation";
     Err(SqlError::new(codes::SPECIFIC_ACCESS_DENIED_ERROR, message))
-}
-
-/// None: there is no InnoDB.
-pub(super) fn innodb_trx(source: &Source<'_>) -> Rows {
-    check_process(source).map(|()| Vec::new())
 }
 
 pub(super) const PROCESSES: &str =

@@ -5,7 +5,7 @@ use types::Value;
 
 use super::rows::{self, Source};
 use super::{accounts, keys, server};
-use super::{replication, roles};
+use super::{replication, roles, transactions};
 
 /// A virtual table.
 pub(super) struct TableSpec {
@@ -94,11 +94,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema("INNODB_METRICS", server::INNODB_METRICS, server::innodb_metrics),
     schema("INNODB_TABLES", server::INNODB_TABLES, server::innodb_tables),
     schema("INNODB_TABLESPACES", server::INNODB_TABLESPACES, server::innodb_tablespaces),
-    schema(
-        "INNODB_TRX",
-        "trx_id u, trx_state v13, trx_started s, trx_mysql_thread_id u, trx_query v1024?, trx_isolation_level v16",
-        server::innodb_trx,
-    ),
+    schema("INNODB_TRX", transactions::INNODB_TRX, transactions::innodb_trx),
     // Only those that are reserved here.
     schema("KEYWORDS", "WORD v128, RESERVED i", rows::keywords),
     schema(

@@ -97,6 +97,7 @@ impl Session {
             under: self.locked.owner.clone(),
             turn: self.in_order.turn,
             is_serial: hot.skip_parallel_replication,
+            is_autocommit: !explicit,
             ..TxnOptions::new(self.handle.clone())
         };
         let transaction = self.shared.engine.begin(options);
@@ -111,6 +112,7 @@ impl Session {
         options.commit_wait_timeout = hot.lock_wait_timeout;
         options.relaxed_unique_checks = !hot.unique_checks;
         options.is_serial = hot.skip_parallel_replication;
+        options.statement_began = self.now;
         if writes && !hot.foreign_key_checks {
             transaction.set_unchecked();
         }
