@@ -3,6 +3,8 @@
 //! A row is the keys of its unique indexes, as they are in the trees: what is equal by a collation is equal. A row of a table that has no key in the
 //! log (or that has to be converted first) is its image: who changes it next has as its before image what the last one left.
 //!
+//! Rows that come into a table without any key have the order in which they came (ALTER TABLE may number them): one after the other, as in MySQL.
+//!
 //! What a foreign key refers to counts as read.
 
 use base::SqlError;
@@ -72,6 +74,9 @@ fn add_row(
     if !event.is_full() || !mapped.is_row(image, slots) {
         keys.is_vague |= !event.is_full() || mapped.foreign.is_some() || mapped.has_keys_in_log();
         keys.written.push(xxh64(image, table.id().0));
+        if event.kind == RowsKind::Write && mapped.counts_rows() {
+            keys.written.push(xxh64(b"", table.id().0));
+        }
         return Ok(());
     }
     let mut key = Vec::new();

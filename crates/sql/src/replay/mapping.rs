@@ -98,6 +98,12 @@ impl MappedTable {
         self.table.def.indexes[0].parts.iter().all(|part| self.columns[part.column].source.is_some())
     }
 
+    /// Whether rows that come are in the order of their coming alone: their generated key is not in the log, and no other could be the primary key.
+    pub(super) fn counts_rows(&self) -> bool {
+        let def = &self.table.def;
+        def.generated_pk && !self.has_keys_in_log() && !def.indexes[1..].iter().any(|index| def.is_candidate(index))
+    }
+
     /// Whether it is what a TABLE_MAP means now.
     pub(crate) fn holds(&self, map: &TableMap, catalog: &Catalog, modes: Modes) -> bool {
         self.catalog_version == catalog.version()
