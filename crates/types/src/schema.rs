@@ -304,6 +304,11 @@ impl TableDef {
         self.indexes.iter().position(|index| index.unique && exactly(index))
     }
 
+    /// Whether an index of the table could be its primary key.
+    pub fn is_candidate(&self, index: &IndexDef) -> bool {
+        index.unique && index.parts.iter().all(|part| !self.columns[part.column].nullable)
+    }
+
     /// The AUTO_INCREMENT column.
     pub fn auto_increment_column(&self) -> Option<usize> {
         self.columns.iter().position(|column| column.auto_increment)

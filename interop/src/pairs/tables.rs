@@ -232,6 +232,11 @@ impl Table {
         random.pick(&self.columns)
     }
 
+    /// Whether it is the first column of a foreign key.
+    pub(super) fn is_foreign(&self, name: &str) -> bool {
+        self.foreign.iter().any(|(_, column)| column == name)
+    }
+
     /// Columns that may go or change their type without a word of any key.
     pub(super) fn is_free(&self, name: &str) -> bool {
         let is_needed = self.primary.iter().any(|column| column == name)

@@ -27,6 +27,8 @@ const STATEMENTS: &[&str] = &[
     "ALTER TABLE d.counted ADD KEY z (id), DROP INDEX k; INSERT INTO d.counted (c) VALUES ('d'); UPDATE d.counted SET c = 'B' WHERE id = 3",
     "CREATE TABLE d.serial (id SERIAL, c VARCHAR(9)); INSERT INTO d.serial VALUES (7, 'c'), (3, 'b'), (NULL, 'a')",
     "ALTER TABLE d.serial DROP id, ADD n INT AUTO_INCREMENT UNIQUE; ALTER TABLE d.serial DROP INDEX n, ADD PRIMARY KEY (n); DELETE FROM d.serial WHERE c = 'b'",
+    // The primary key goes, and no other comes.
+    "SET auto_increment_increment=10, auto_increment_offset=3; CREATE TABLE d.gone (id INT PRIMARY KEY, v INT); INSERT INTO d.gone VALUES (20, 1), (94, 2), (30, 3); ALTER TABLE d.gone DROP PRIMARY KEY; INSERT INTO d.gone VALUES (1, 4); UPDATE d.gone SET v = 30 WHERE id = 30",
     // A column that becomes the counted one; zeros are numbers, or ask for some.
     "CREATE TABLE d.zeros (id INT PRIMARY KEY, c INT, e ENUM('4', 'x')); INSERT INTO d.zeros VALUES (1, 0, 'x'), (2, 5, '4'), (3, NULL, NULL), (4, -2, 'x'), (5, 0, 'x')",
     "SET sql_mode = 'NO_AUTO_VALUE_ON_ZERO'; ALTER TABLE d.zeros MODIFY c INT AUTO_INCREMENT, ADD KEY (c); INSERT INTO d.zeros (id) VALUES (6)",
@@ -56,7 +58,8 @@ const WITH_GENERATED_KEYS: &[&str] = &[
 
 /// What is compared. The last two are not at replicas of ours that are of another kind: where a source generates no primary keys, its rows are numbered in the
 /// order of the unique key, and theirs in that of the generated key.
-const ROWS: [&str; 8] = [
+const ROWS: [&str; 9] = [
+    "SELECT * FROM d.gone ORDER BY id",
     "SELECT * FROM d.counted ORDER BY c",
     "SELECT * FROM d.kept ORDER BY p",
     "SELECT * FROM d.keyed ORDER BY c",

@@ -202,16 +202,11 @@ fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {
 
 /// The first unique key without NULL is the primary key of a MySQL where there is no other, and may not be invisible (3522).
 pub(super) fn check_first_key(def: &TableDef) -> Result<(), SqlError> {
-    let is_hidden = |index: &IndexDef| is_candidate(index, def) && !index.visible;
+    let is_hidden = |index: &IndexDef| def.is_candidate(index) && !index.visible;
     match def.indexes.get(usize::from(def.generated_pk)).is_some_and(is_hidden) {
         true => Err(index::primary_is_invisible()),
         false => Ok(()),
     }
-}
-
-/// Whether an index of the table could be its primary key.
-pub(super) fn is_candidate(index: &IndexDef, def: &TableDef) -> bool {
-    index.unique && index.parts.iter().all(|part| !def.columns[part.column].nullable)
 }
 
 /// `my_row_id`, as `sql_generate_invisible_primary_key` makes it: first, invisible, counted up.

@@ -9,6 +9,7 @@ use engine::catalog::NewForeignKey;
 use types::schema::same_name;
 use types::{ColumnDef, ColumnType, ForeignKeyDef, IndexDef, ReferentialAction, TableDef};
 
+use super::mapper::same_values;
 use super::{DdlContext, check_name, index, quote_identifier};
 use crate::parse::ast::{ForeignKeySpec, IndexKind, IndexPart, IndexSpec};
 
@@ -193,6 +194,46 @@ pub(super) fn any_renamed(table: &TableDef, renamed: &[(String, String)], contex
         keys.flat_map(|key| &key.parent_columns).any(is_renamed)
     };
     !renamed.is_empty() && (own.into_iter().any(is_renamed) || children.into_iter().any(|child| has_key(&child.def)))
+}
+
+/// Columns of foreign keys, and those to which some refer, do not get another form while the table is copied (1832, 1833), unless foreign keys are not
+/// checked.
+pub(super) fn check_changed(
+    old: &TableDef,
+    (new, sources): (&TableDef, &[Option<usize>]),
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    if !context.foreign_key_checks {
+        return Ok(());
+    }
+    let is_other = |(column, source): (&ColumnDef, &Option<usize>)| {
+        let was = &old.columns[(*source)?];
+        let takes_no_null = was.nullable && !column.nullable;
+        let is_same = !takes_no_null && was.auto_increment == column.auto_increment && same_values(was, column);
+        (!is_same).then_some(was.name.as_str())
+    };
+    let others: Vec<&str> = new.columns.iter().zip(sources).filter_map(is_other).collect();
+    let find = |names: &[String]| others.iter().find(|other| names.iter().any(|name| same_name(name, other))).copied();
+    for child in context.catalog.children_of(&old.schema, &old.name) {
+        for key in child.def.foreign_keys.iter().filter(|key| key.refers_to(&old.schema, &old.name)) {
+            if let Some(column) = find(&key.parent_columns) {
+                let (name, child) = (&key.name, child.full_name());
+                let message = format!(
+                    "Cannot change column '{column}': used in a foreign key constraint '{name}' of table '{child}'"
+                );
+                return Err(SqlError::new(codes::FK_COLUMN_CANNOT_CHANGE_CHILD, message));
+            }
+        }
+    }
+    let stays = |key: &&ForeignKeyDef| new.foreign_keys.iter().any(|other| same_name(&other.name, &key.name));
+    for key in old.foreign_keys.iter().filter(stays) {
+        let names: Vec<String> = key.columns.iter().map(|&column| old.columns[column].name.clone()).collect();
+        if let Some(column) = find(&names) {
+            let message = format!("Cannot change column '{column}': used in a foreign key constraint '{}'", key.name);
+            return Err(SqlError::new(codes::FK_COLUMN_CANNOT_CHANGE, message));
+        }
+    }
+    Ok(())
 }
 
 /// Why a foreign key does not fit its parent.

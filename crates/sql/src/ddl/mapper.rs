@@ -9,17 +9,18 @@ use engine::catalog::{AutoIncrement, RowMapper, Table};
 use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
+use super::alter::Copying;
 use super::default::Conversion;
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
 use crate::expr::{ExprType, SqlMode, Warnings};
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
-/// the old one. `is_copied`: a MySQL, or the MariaDB whose log it is, would copy the table. `counter`: where the numbers of AUTO_INCREMENT begin.
+/// the old one. `counter`: where the numbers of AUTO_INCREMENT begin.
 pub(super) fn row_mapper(
     old: &Arc<Table>,
     new: &TableDef,
-    (sources, is_copied, counter): (&[Option<usize>], bool, Option<u64>),
+    (sources, copying, counter): (&[Option<usize>], &Copying, Option<u64>),
     context: &DdlContext<'_>,
     warnings: &Arc<Warnings>,
 ) -> Result<Option<RowMapper>, SqlError> {
@@ -50,7 +51,8 @@ pub(super) fn row_mapper(
         columns: new.columns.clone(),
         old_columns: old.columns.clone(),
         conversion: Conversion::new(context, warnings.clone()),
-        is_copied,
+        is_copied: copying.is_done,
+        numbers_as_copied: copying.numbers_rows,
     });
     Ok(Some(Arc::new(move || {
         map.conversion.begin();
@@ -61,16 +63,11 @@ pub(super) fn row_mapper(
 }
 
 /// The column that becomes the AUTO_INCREMENT column: rows that have no number in it, or 0, get one.
-fn numbered(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Option<usize> {
+pub(super) fn numbered(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Option<usize> {
     let column = new.auto_increment_column()?;
     let is_key_that_stays = |source: usize| new.generated_pk && column == 0 && old.generated_pk && source == 0;
     let had_numbers = |source: usize| old.columns[source].auto_increment || is_key_that_stays(source);
     (!sources[column].is_some_and(had_numbers)).then_some(column)
-}
-
-/// Whether rows get numbers of AUTO_INCREMENT.
-pub(super) fn numbers_rows(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> bool {
-    numbered(old, new, sources).is_some()
 }
 
 /// The unique key in whose order a MySQL or MariaDB without generated primary keys numbers the rows of a table that has such a key here: their clustered
@@ -141,7 +138,7 @@ fn same_form(old: &ColumnDef, new: &ColumnDef) -> bool {
 }
 
 /// The same of values that are not NULL.
-fn same_values(old: &ColumnDef, new: &ColumnDef) -> bool {
+pub(super) fn same_values(old: &ColumnDef, new: &ColumnDef) -> bool {
     if old.collation != new.collation {
         return false;
     }
@@ -224,6 +221,8 @@ struct Map {
     old_columns: Vec<ColumnDef>,
     conversion: Arc<Conversion>,
     is_copied: bool,
+    /// [`Copying::numbers_rows`]
+    numbers_as_copied: bool,
 }
 
 /// All rows, one after the other.
@@ -281,7 +280,7 @@ impl Map {
     /// would come, if the series is another than all numbers.
     fn first_number(&self, counter: u64) -> u64 {
         let (increment, offset) = self.numbering;
-        if self.is_copied || (increment, offset) == (1, 1) {
+        if self.numbers_as_copied || (increment, offset) == (1, 1) {
             return counter;
         }
         let offset = if offset > increment { 0 } else { offset };

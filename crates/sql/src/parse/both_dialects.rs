@@ -195,6 +195,15 @@ pub struct LogChanges {
     pub is_partial_revoke: bool,
 }
 
+impl LogChanges {
+    /// ALTER TABLE has done this besides.
+    pub(crate) fn add_action(&mut self, action: &str) {
+        let separator = if self.added_actions.is_empty() { "" } else { ", " };
+        self.added_actions.push_str(separator);
+        self.added_actions.push_str(action);
+    }
+}
+
 /// A definition's text for the log; `None` if that is the text itself.
 pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) -> Option<String> {
     let left_out = &changes.left_out;

@@ -6,9 +6,12 @@
 //! hold their columns by position; then the copy becomes a definition ([`finish`]), and the two definitions are compared:
 //! do rows change their form, does the clustered key, which indexes are new?
 
+mod copying;
 mod finish;
 mod online;
 mod work;
+
+pub(super) use copying::Copying;
 
 use std::sync::Arc;
 
@@ -46,11 +49,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     });
     let mut left_out = std::mem::take(&mut work.left_out);
     let (new_def, sources) = work.finish(context)?;
-    let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(&table.def, &new_def, &sources);
-    // On COPY, which is always possible, numbers of rows may depend, and in a MariaDB what becomes of NULLs.
-    let is_kept = online::asks_copy(alter)
-        && (mapper::numbers_rows(&table.def, &new_def, &sources) || context.is_of_maria && silences_null);
-    left_out.extend(alter.online.iter().filter(|_| !is_kept).flat_map(|online| &online.items));
+    let copying = Copying::of(alter, table, (&new_def, &sources), context);
+    let keeps_online = copying.is_asked && copying.is_logged;
+    left_out.extend(alter.online.iter().filter(|_| !keeps_online).flat_map(|online| &online.items));
     left_out.sort_unstable();
     let counter = mapper::counter(&table.def, &new_def, &sources, said_counter(alter));
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
@@ -73,10 +74,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
     }
     let row_warnings = Arc::default();
-    let converts = mapper::converts(&table.def, &new_def, &sources, context.is_of_maria);
-    let drops_key = online::drops_key(alter, &table.def, &new_def);
-    let source_copies = converts || drops_key || table.is_temporary() || online::asks_copy(alter);
-    let row_mapper = mapper::row_mapper(table, &new_def, (&sources, source_copies, counter), context, &row_warnings)?;
+    let row_mapper = mapper::row_mapper(table, &new_def, (&sources, &copying, counter), context, &row_warnings)?;
     let by_unique_key = mapper::unique_key(&table.def, &new_def, &sources);
     let row_order = by_unique_key.map(|_| row_order(alter, &table.def, &sources, context));
     let read_by = by_unique_key.filter(|_| row_order == Some(RowOrder::UniqueKey)).unwrap_or(0);
@@ -94,20 +92,26 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
         let renames_keys = foreign_key::any_renamed(&table.def, &renamed_columns, context);
-        let work = online::Work { is_copied, is_built, is_nothing, converts, drops_key, silences_null, renames_keys };
+        let work = online::Work { copying: &copying, is_copied, is_built, is_nothing, renames_keys };
         online::check_kept(alter.online.as_ref(), &work)?;
+        if copying.is_done {
+            foreign_key::check_changed(&table.def, (&new_def, &sources), context)?;
+        }
         if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
             let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";
             context.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message.to_owned());
         }
     }
-    let (log_text, log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
+    let (log_text, mut log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
+    if copying.is_logged && !copying.is_asked {
+        log_changes.add_action("ALGORITHM=COPY");
+    }
     let log_changes = LogChanges {
         row_order,
         is_as_in_mariadb: context.is_of_maria && differs_between_families(alter, &table.def, (&new_def, &sources)),
         ..log_changes
     };
-    let is_copied = source_copies || silences_null;
+    let is_copied = copying.is_done || copying.silences_null;
     let change =
         AlterChange { table: table.clone(), new_def, row_mapper, read_by, renamed_columns, checked_keys, counter };
     let change = CatalogChange::AlterTable(Box::new(change));
@@ -134,7 +138,7 @@ fn drops_generated_column(alter: &AlterTable) -> bool {
     alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name)))
 }
 
-/// Whether MariaDB and MySQL do different things: types that are changed beside CONVERT TO, NULL in columns that take none any more, and an
+/// Whether MariaDB and MySQL do different things: a character set beside CONVERT TO, types that are changed beside CONVERT TO, NULL in columns that take none any more, and an
 /// index that another in descending order replaces.
 fn differs_between_families(alter: &AlterTable, old: &TableDef, (new, sources): (&TableDef, &[Option<usize>])) -> bool {
     let is_descending = |action: &AlterAction| match action {
@@ -143,8 +147,14 @@ fn differs_between_families(alter: &AlterTable, old: &TableDef, (new, sources): 
     };
     let replaces = old.indexes.iter().any(|index| index.generated) && alter.actions.iter().any(is_descending);
     let converts = alter.actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
+    let declares = alter.says(|action| match action {
+        AlterAction::Options(options) => options.charset.is_some() || options.collation.is_some(),
+        _ => false,
+    });
     let mut columns = new.columns.iter().zip(sources).filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
-    replaces || columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
+    replaces
+        || converts && declares
+        || columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
 }
 
 /// Old and new names of columns that have another.

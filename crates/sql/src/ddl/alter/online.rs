@@ -6,23 +6,18 @@
 use base::{SqlError, codes};
 use types::{IndexDef, TableDef};
 
-use super::super::create::is_candidate;
+use super::copying::Copying;
 use crate::parse::ast::{AlterAction, AlterTable, Online};
 
 /// What an ALTER TABLE has to do.
-pub(super) struct Work {
+pub(super) struct Work<'a> {
+    pub(super) copying: &'a Copying,
     /// All rows are written anew.
     pub(super) is_copied: bool,
     /// Indexes are built, if not all of them.
     pub(super) is_built: bool,
     /// It names nothing else to be done.
     pub(super) is_nothing: bool,
-    /// Values get another type.
-    pub(super) converts: bool,
-    /// The primary key goes and no other comes but a generated one.
-    pub(super) drops_key: bool,
-    /// A column takes no NULLs any more, and `sql_mode` lets zeros stand for those that there are.
-    pub(super) silences_null: bool,
     /// Columns of foreign keys, or columns to which some refer, get another name.
     pub(super) renames_keys: bool,
 }
@@ -61,12 +56,12 @@ pub(super) fn asks_copy(alter: &AlterTable) -> bool {
 pub(super) fn drops_key(alter: &AlterTable, old: &TableDef, new: &TableDef) -> bool {
     let is_old = |index: &IndexDef| old.indexes.iter().any(|old| old.id == index.id);
     let mut added = new.indexes.iter().skip(usize::from(new.generated_pk)).filter(|index| !is_old(index));
-    alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !added.any(|index| is_candidate(index, new))
+    alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) && !added.any(|index| new.is_candidate(index))
 }
 
 /// Whether what has to be done can be done so (1845, 1846). MySQL copies a table whose values get another type, and does not rename columns of
 /// foreign keys then.
-pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), SqlError> {
+pub(super) fn check_kept(online: Option<&Online>, work: &Work<'_>) -> Result<(), SqlError> {
     let not_supported = |what: &str, instead: &str| {
         let message = format!("{what} is not supported for this operation. Try {instead}.");
         Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED, message))
@@ -75,8 +70,9 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
         let message = format!("{what} is not supported. Reason: {reason}. Try {instead}.");
         Err(SqlError::new(codes::ALTER_OPERATION_NOT_SUPPORTED_REASON, message))
     };
+    let copying = work.copying;
     let (algorithm, lock) = online.map_or((None, None), |online| (online.algorithm.as_deref(), online.lock.as_deref()));
-    if work.silences_null {
+    if copying.silences_null {
         let silently = "cannot silently convert NULL values, as required in this SQL_MODE";
         match (algorithm, lock) {
             (Some("INPLACE"), _) => return because("ALGORITHM=INPLACE", silently, "ALGORITHM=COPY"),
@@ -86,33 +82,32 @@ pub(super) fn check_kept(online: Option<&Online>, work: &Work) -> Result<(), Sql
         }
     }
     const KEY_GOES: &str = "Dropping a primary key is not allowed without also adding a new primary key";
-    let source_copies = work.converts || work.drops_key || algorithm == Some("COPY");
     match algorithm {
-        Some("INSTANT") if work.converts => {
+        Some("INSTANT") if copying.converts => {
             let reason = "Need to rebuild the table to change column type";
             return because("ALGORITHM=INSTANT", reason, "ALGORITHM=COPY/INPLACE");
         }
-        Some("INSTANT") if work.drops_key => {
+        Some("INSTANT") if copying.drops_key => {
             return because("ALGORITHM=INSTANT", KEY_GOES, "ALGORITHM=COPY/INPLACE");
         }
         Some("INSTANT") if work.is_built => return not_supported("ALGORITHM=INSTANT", "ALGORITHM=COPY/INPLACE"),
         Some("NOCOPY") if work.is_copied => return not_supported("ALGORITHM=NOCOPY", "ALGORITHM=COPY/INPLACE"),
-        Some("COPY" | "DEFAULT") | None if work.renames_keys && source_copies => {
+        Some("COPY" | "DEFAULT") | None if work.renames_keys && copying.is_done => {
             let reason = "Columns participating in a foreign key are renamed";
             return because("ALGORITHM=COPY", reason, "ALGORITHM=INPLACE");
         }
-        Some("INPLACE") if work.converts => {
+        Some("INPLACE") if copying.converts => {
             return because("ALGORITHM=INPLACE", "Cannot change column type INPLACE", "ALGORITHM=COPY");
         }
-        Some("INPLACE") if work.drops_key => return because("ALGORITHM=INPLACE", KEY_GOES, "ALGORITHM=COPY"),
+        Some("INPLACE") if copying.drops_key => return because("ALGORITHM=INPLACE", KEY_GOES, "ALGORITHM=COPY"),
         _ => {}
     }
     if work.is_nothing && matches!(lock, Some("NONE" | "SHARED")) {
         return not_supported("LOCK=NONE/SHARED", "LOCK=EXCLUSIVE");
     }
     match lock {
-        Some("NONE") if work.converts => because("LOCK=NONE", "Cannot change column type INPLACE", "LOCK=SHARED"),
-        Some("NONE") if work.drops_key => because("LOCK=NONE", KEY_GOES, "LOCK=SHARED"),
+        Some("NONE") if copying.converts => because("LOCK=NONE", "Cannot change column type INPLACE", "LOCK=SHARED"),
+        Some("NONE") if copying.drops_key => because("LOCK=NONE", KEY_GOES, "LOCK=SHARED"),
         Some(lock @ ("NONE" | "SHARED")) if work.is_built => not_supported(&format!("LOCK={lock}"), "LOCK=EXCLUSIVE"),
         _ => Ok(()),
     }

@@ -93,8 +93,15 @@ impl<'a> Work<'a> {
 
     /// Takes all actions in. New columns have the table's new character set, wherever in the statement that stands.
     pub(super) fn collect(&mut self, actions: &[AlterAction], context: &DdlContext<'_>) -> Result<(), SqlError> {
-        check_declared_charsets(actions)?;
-        for action in actions {
+        if !context.is_logged {
+            check_declared_charsets(actions)?;
+        }
+        let mut ordered: Vec<&AlterAction> = actions.iter().collect();
+        if context.is_of_maria {
+            // Its table has the character set of DEFAULT, wherever that stands.
+            ordered.sort_by_key(|action| !matches!(action, AlterAction::ConvertTo(..)));
+        }
+        for action in ordered {
             match action {
                 AlterAction::Options(options) => self.options(options, context)?,
                 AlterAction::ConvertTo(charset, collation) => {
@@ -306,7 +313,7 @@ impl<'a> Work<'a> {
         let found = self.indexes.iter_mut().find(is_it);
         let work = found.ok_or_else(|| no_such_key(name, &self.old.name))?;
         let is_first = || self.old.indexes.get(1).is_some_and(|first| first.id == work.index.id);
-        let stands_for_it = self.old.generated_pk && is_first() && create::is_candidate(&work.index, self.old);
+        let stands_for_it = self.old.generated_pk && is_first() && self.old.is_candidate(&work.index);
         if !visible && (work.index.name == PRIMARY || stands_for_it && !context.is_logged) {
             return Err(primary_is_invisible());
         }
