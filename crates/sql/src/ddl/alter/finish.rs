@@ -136,7 +136,10 @@ impl Work<'_> {
             if parts.is_empty() || index.generated && self.is_replaced(&parts, context.is_of_maria) {
                 continue;
             }
-            if parts.len() < index.parts.len() {
+            // Entries say of columns that may be NULL whether they are.
+            let is_nullable = |part: &KeyPart| self.def.columns[part.column].nullable;
+            let was_nullable = |part: &KeyPart| self.old.columns[part.column].nullable;
+            if !parts.iter().map(is_nullable).eq(index.parts.iter().map(was_nullable)) {
                 index.id = IndexId(0);
             }
             let is_changed = index.parts.iter().any(|part| self.columns[part.column].used == Used::Changed);
