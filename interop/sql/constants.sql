@@ -161,3 +161,25 @@ DELETE FROM fractions WHERE dt < 20110101.5
 UPDATE fractions SET id = 9 WHERE d = 20110101.5
 SELECT * FROM fractions ORDER BY id
 DROP TABLE fractions
+CREATE TABLE members (c2 INT, c3 ENUM('a','é','Straße','z') CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, s SET('y','x','B') CHARACTER SET utf8mb4 COLLATE utf8mb4_bin, KEY k7 (c3), KEY ks (s))
+INSERT INTO members VALUES (0, 'Straße', 'B'), (1, 'z', 'y,x'), (2, 'é', 'x'), (3, 'a', 'x,B'), (4, NULL, NULL), (5, 'a', 'y')
+SELECT c2 FROM members WHERE c3 <= 'a' ORDER BY c2
+SELECT c2 FROM members WHERE c3 < 'é' ORDER BY c2
+SELECT c2 FROM members WHERE c3 >= 'é' ORDER BY c2
+SELECT c2 FROM members WHERE c3 > 'b' ORDER BY c2
+SELECT c2 FROM members WHERE c3 BETWEEN 'S' AND 'a' ORDER BY c2
+SELECT c2 FROM members WHERE c3 BETWEEN 'a' AND 'z' ORDER BY c2
+SELECT c2 FROM members WHERE c3 <> 'a' ORDER BY c2
+SELECT c2 FROM members WHERE c3 LIKE 'S%' ORDER BY c2
+SELECT c2 FROM members WHERE c3 >= 3 ORDER BY c2
+SELECT c2 FROM members WHERE c3 IN ('a', 'z') ORDER BY c2
+SELECT c2 FROM members WHERE s <= 'x' ORDER BY c2
+SELECT c2 FROM members WHERE s > 'x' ORDER BY c2
+SELECT c2 FROM members WHERE s BETWEEN 'B' AND 'x,B' ORDER BY c2
+SELECT c2 FROM members WHERE s LIKE 'y%' ORDER BY c2
+SELECT c2 FROM members WHERE s = 'x' OR s > 'y' ORDER BY c2
+SELECT m.c2, n.c2 FROM members m STRAIGHT_JOIN members n FORCE INDEX (k7) ON n.c3 < m.c3 ORDER BY 1, 2
+UPDATE members SET c2 = c2 + 10 WHERE c3 <= 'a'
+DELETE FROM members WHERE s > 'x'
+SELECT * FROM members ORDER BY c2
+DROP TABLE members

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::tables::DATABASES;
 use crate::{Answer, Connection, Result};
 
-/// Of each table its definition, and its rows in an order of their own.
+/// Of each table its definition, its rows in an order of their own, and what CHECK TABLE says in the end.
 pub(super) type Contents = BTreeMap<String, Vec<String>>;
 
 /// The column of a generated key, which a table here has where another server needs none.
@@ -39,6 +39,10 @@ pub(super) fn read(connection: &mut Connection, beside_mariadb: bool) -> Result<
             }
             contents.insert(format!("{name}, definition"), definition);
             contents.insert(format!("{name}, rows"), rows(connection, database, &table[0])?);
+            // Rows are read without the indexes, which have to be theirs.
+            let checked = ask(connection, &format!("CHECK TABLE {name}"))?;
+            contents
+                .insert(format!("{name}, check"), checked.into_iter().last().into_iter().collect::<Vec<_>>().concat());
         }
     }
     Ok(contents)

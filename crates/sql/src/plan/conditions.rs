@@ -244,21 +244,24 @@ fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
                 (false, true) => (op.mirrored(), &args[1], &args[0]),
                 _ => return None,
             };
-            comparable(&column.ty, &value.ty).then(|| by_comparison(op, value))
+            (comparable(&column.ty, &value.ty) && has_order(&column.ty, op)).then(|| by_comparison(op, value))
         }
         ExprKind::In { value, list } if is_it(value) => {
             let usable = list.iter().all(|item| comparable(&value.ty, &item.ty));
             usable.then(|| list.iter().cloned().map(Interval::Point).collect())
         }
         ExprKind::Between { args } if is_it(&args[0]) => {
-            let usable = comparable(&args[0].ty, &args[1].ty) && comparable(&args[0].ty, &args[2].ty);
+            let is_comparable = |bound: &Expr| comparable(&args[0].ty, &bound.ty);
+            let usable = args[1..].iter().all(is_comparable) && !is_member(&args[0].ty);
             let bounds = || (Some((args[1].clone(), true)), Some((args[2].clone(), true)));
             usable.then(|| {
                 let (lower, upper) = bounds();
                 vec![Interval::Span { lower, upper }]
             })
         }
-        ExprKind::Like { args, escape } if is_it(&args[0]) && args[0].ty.kind == Kind::Str => {
+        ExprKind::Like { args, escape }
+            if is_it(&args[0]) && args[0].ty.kind == Kind::Str && !is_member(&args[0].ty) =>
+        {
             let usable = comparable(&args[0].ty, &args[1].ty) && has_literal_start(&args[1], *escape);
             usable.then(|| vec![Interval::Like { pattern: args[1].clone(), escape: *escape }])
         }
@@ -276,6 +279,16 @@ fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
         }
         _ => None,
     }
+}
+
+/// Members of ENUM and SET are compared as texts, which have another order than the numbers in an index.
+fn is_member(ty: &ExprType) -> bool {
+    matches!(ty.origin, Some(types::ColumnType::Enum { .. } | types::ColumnType::Set { .. }))
+}
+
+/// Whether the values for which such a comparison holds stand together in an index of the column.
+fn has_order(ty: &ExprType, op: CompareOp) -> bool {
+    matches!(op, CompareOp::Eq | CompareOp::NullSafeEq | CompareOp::NotEq) || !is_member(ty)
 }
 
 fn by_comparison(op: CompareOp, value: &Expr) -> Vec<Interval> {
