@@ -314,7 +314,7 @@ impl<'a> Work<'a> {
         let work = found.ok_or_else(|| no_such_key(name, &self.old.name))?;
         let is_first = || self.old.indexes.get(1).is_some_and(|first| first.id == work.index.id);
         let stands_for_it = self.old.generated_pk && is_first() && self.old.is_candidate(&work.index);
-        if !visible && (work.index.name == PRIMARY || stands_for_it && !context.is_logged) {
+        if (work.index.name == PRIMARY || stands_for_it) && !context.is_logged {
             return Err(primary_is_invisible());
         }
         work.used = Used::Visibility;
