@@ -165,15 +165,20 @@ fn is_new(key: &ForeignKeyDef, old: &TableDef) -> bool {
 /// Checks the foreign keys of other tables to one that is altered. `renamed` has the new names of its columns.
 pub(super) fn check_children(
     old: &TableDef,
-    new: &TableDef,
+    (new, sources): (&TableDef, &[Option<usize>]),
     renamed: &[(String, String)],
     context: &DdlContext<'_>,
 ) -> Result<(), SqlError> {
     if !context.foreign_key_checks {
         return Ok(());
     }
+    // Another column may have its name by now.
+    let is_dropped = |name: &&String| old.column_index(name).is_some_and(|column| !sources.contains(&Some(column)));
     for child in context.catalog.children_of(&old.schema, &old.name).filter(|child| child.id() != old.id) {
         for key in child.def.foreign_keys.iter().filter(|key| key.refers_to(&old.schema, &old.name)) {
+            if let Some(column) = key.parent_columns.iter().find(is_dropped) {
+                return Err(Mismatch::NoColumn(column.clone()).of_parent(&child.def, key, old));
+            }
             let mut key = key.clone();
             key.rename_parent_columns(renamed);
             if let Some(wrong) = mismatch(&child.def, &key, new) {

@@ -71,7 +71,7 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     }
     foreign_key::check(&new_def, Some(&table.def), context)?;
     if !table.is_temporary() {
-        foreign_key::check_children(&table.def, &new_def, &renamed_columns, context)?;
+        foreign_key::check_children(&table.def, (&new_def, &sources), &renamed_columns, context)?;
     }
     let row_warnings = Arc::default();
     let row_mapper = mapper::row_mapper(table, &new_def, (&sources, &copying, counter), context, &row_warnings)?;
