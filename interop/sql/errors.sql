@@ -94,3 +94,17 @@ SHOW CREATE TABLE aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 TRUNCATE TABLE aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa.t
 SELECT 1 FROM known_name aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa
 DROP TABLE known_name
+CREATE TABLE read_only (id INT PRIMARY KEY)
+INSERT INTO read_only VALUES (1)
+START TRANSACTION READ ONLY
+SELECT * FROM read_only FOR UPDATE
+SELECT * FROM read_only FOR SHARE
+SELECT (SELECT MAX(id) FROM read_only FOR UPDATE)
+SELECT * FROM (SELECT * FROM read_only FOR UPDATE) x
+SELECT 1 FOR UPDATE
+ROLLBACK
+SET transaction_read_only = ON
+SELECT * FROM read_only FOR UPDATE
+SELECT * FROM read_only LOCK IN SHARE MODE
+SET transaction_read_only = OFF
+DROP TABLE read_only

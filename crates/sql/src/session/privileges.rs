@@ -185,11 +185,17 @@ impl Session {
         self.account().global.has(Privilege::ConnectionAdmin)
     }
 
+    /// 1792 in a READ ONLY transaction.
+    pub(super) fn check_may_write(&self) -> Result<(), SqlError> {
+        match self.transaction.open().is_some_and(|open| open.read_only) {
+            true => Err(engine::EngineError::ReadOnlyTransaction.into()),
+            false => Ok(()),
+        }
+    }
+
     /// 1290 while the server is read-only for this session; 1792 in a READ ONLY transaction.
     pub(crate) fn check_writable(&mut self) -> Result<(), SqlError> {
-        if self.transaction.open().is_some_and(|open| open.read_only) {
-            return Err(engine::EngineError::ReadOnlyTransaction.into());
-        }
+        self.check_may_write()?;
         let globals = &self.shared.globals;
         if self.is_applier
             || !globals.read_only()

@@ -17,7 +17,7 @@ use crate::exec::{ExecContext, WaitingFunctions};
 use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, WarningLevel, Watch, build};
 use crate::parse::ast::Statement;
 use crate::parse::hint::Hints;
-use crate::plan::{Plan, PlanContext, Privilege, TableUse, plan_statement};
+use crate::plan::{Plan, PlanContext, Privilege, TableUse, UsedColumns, plan_statement};
 use crate::result::{Outcome, ResultSink};
 use crate::settings::SettingValue;
 use crate::virtual_table::VirtualTables;
@@ -155,6 +155,10 @@ impl Session {
         }
         if plan.writes() && plan.uses().iter().any(|used| !used.temporary && used.privilege != Privilege::Select) {
             self.check_writable()?;
+        }
+        // FOR UPDATE.
+        if plan.uses().iter().any(|used| !used.temporary && used.columns == UsedColumns::Locked) {
+            self.check_may_write()?;
         }
         self.check_locked_tables(plan.uses())
     }
