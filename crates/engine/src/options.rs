@@ -156,7 +156,7 @@ pub struct TxnOptions {
     pub turn: Option<Turn>,
     /// Replicas execute it behind all before it (`skip_parallel_replication`).
     pub is_serial: bool,
-    /// It is one statement by itself; told to those who look at open transactions, and so is the next.
+    /// It is one statement by itself; shown in lists of open transactions, as the next field is.
     pub is_autocommit: bool,
     /// When its present statement began.
     pub statement_began: UnixMicros,

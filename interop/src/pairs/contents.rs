@@ -40,9 +40,8 @@ pub(super) fn read(connection: &mut Connection, beside_mariadb: bool) -> Result<
             contents.insert(format!("{name}, definition"), definition);
             contents.insert(format!("{name}, rows"), rows(connection, database, &table[0])?);
             // Rows are read without the indexes, which have to be theirs.
-            let checked = ask(connection, &format!("CHECK TABLE {name}"))?;
-            contents
-                .insert(format!("{name}, check"), checked.into_iter().last().into_iter().collect::<Vec<_>>().concat());
+            let mut checked = ask(connection, &format!("CHECK TABLE {name}"))?;
+            contents.insert(format!("{name}, check"), checked.pop().unwrap_or_default());
         }
     }
     Ok(contents)

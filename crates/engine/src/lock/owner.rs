@@ -320,7 +320,7 @@ impl LockOwner {
         self.work += rows;
     }
 
-    /// What [`LockOwner::add_work`] was told.
+    /// The sum of what [`LockOwner::add_work`] was given.
     pub fn work(&self) -> u64 {
         self.work
     }

@@ -114,14 +114,14 @@ impl Drop for Shown {
 }
 
 impl Transaction {
-    /// Shows it, with what it has locked and changed by now.
+    /// Shows it, if it is not shown yet, with what it has locked and changed by now.
     pub(super) fn show(&mut self) {
         if self.shown.is_none() {
             let number = self.locks.number();
             self.options.session.transaction.begin(number, &self.options);
             self.shown = Some(Shown { session: self.options.session.clone(), number });
+            self.show_counts();
         }
-        self.show_counts();
     }
 
     /// Shows what it has locked and changed by now, if it is shown.

@@ -73,12 +73,10 @@ pub(super) fn numbered(old: &TableDef, new: &TableDef, sources: &[Option<usize>]
 /// The unique key in whose order a MySQL or MariaDB without generated primary keys numbers the rows of a table that has such a key here: their clustered
 /// key there, which is the first one without NULL and prefixes.
 pub(super) fn unique_key(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Option<usize> {
-    let is_clustered = |index: &IndexDef| {
-        index.unique && index.parts.iter().all(|part| part.prefix_chars.is_none() && !old.columns[part.column].nullable)
-    };
+    let is_whole = |index: &IndexDef| index.parts.iter().all(|part| part.prefix_chars.is_none());
     numbered(old, new, sources).filter(|_| old.generated_pk)?;
     let mut others = old.indexes.iter().enumerate().skip(1);
-    others.find(|(_, index)| is_clustered(index)).map(|(number, _)| number)
+    others.find(|(_, index)| old.is_candidate(index) && is_whole(index)).map(|(number, _)| number)
 }
 
 /// Where the counter goes on that has to begin elsewhere than it is: where the statement says, or at the beginning if the table had no

@@ -368,7 +368,7 @@ pub fn is_truth(arg: Expr, wanted: bool) -> Expr {
 
 /// `value IN (list)`
 pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
-    let is_choice = matches!(value.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. }));
+    let is_choice = super::order::is_member_list(&value.ty);
     let is_number = |item: &Expr| item.ty.kind.is_numeric();
     // A member is its number beside numbers, its text beside texts.
     if is_choice && list.iter().any(is_number) && !list.iter().all(is_number) {

@@ -121,7 +121,7 @@ impl Expr {
                 let value = self.eval_ref(row, ctx)?;
                 Ok((!value.is_null()).then(|| matches!(*value, Value::Str(_))))
             }
-            _ if matches!(self.ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. })) => {
+            _ if super::order::is_member_list(&self.ty) => {
                 Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| !text.is_empty()))
             }
             // Without a word about what is behind the number.

@@ -252,7 +252,7 @@ fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
         }
         ExprKind::Between { args } if is_it(&args[0]) => {
             let is_comparable = |bound: &Expr| comparable(&args[0].ty, &bound.ty);
-            let usable = args[1..].iter().all(is_comparable) && !is_member(&args[0].ty);
+            let usable = args[1..].iter().all(is_comparable) && !order::is_member_list(&args[0].ty);
             let bounds = || (Some((args[1].clone(), true)), Some((args[2].clone(), true)));
             usable.then(|| {
                 let (lower, upper) = bounds();
@@ -260,7 +260,7 @@ fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
             })
         }
         ExprKind::Like { args, escape }
-            if is_it(&args[0]) && args[0].ty.kind == Kind::Str && !is_member(&args[0].ty) =>
+            if is_it(&args[0]) && args[0].ty.kind == Kind::Str && !order::is_member_list(&args[0].ty) =>
         {
             let usable = comparable(&args[0].ty, &args[1].ty) && has_literal_start(&args[1], *escape);
             usable.then(|| vec![Interval::Like { pattern: args[1].clone(), escape: *escape }])
@@ -281,14 +281,10 @@ fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
     }
 }
 
-/// Members of ENUM and SET are compared as texts, which have another order than the numbers in an index.
-fn is_member(ty: &ExprType) -> bool {
-    matches!(ty.origin, Some(types::ColumnType::Enum { .. } | types::ColumnType::Set { .. }))
-}
-
-/// Whether the values for which such a comparison holds stand together in an index of the column.
+/// Whether the values for which such a comparison holds stand together in an index of the column. Members of ENUM and SET are compared as texts, which
+/// have another order than the numbers in an index.
 fn has_order(ty: &ExprType, op: CompareOp) -> bool {
-    matches!(op, CompareOp::Eq | CompareOp::NullSafeEq | CompareOp::NotEq) || !is_member(ty)
+    matches!(op, CompareOp::Eq | CompareOp::NullSafeEq | CompareOp::NotEq) || !order::is_member_list(ty)
 }
 
 fn by_comparison(op: CompareOp, value: &Expr) -> Vec<Interval> {

@@ -86,10 +86,7 @@ impl<'m> Finder<'m> {
             return Ok(Access::Primary);
         }
         let usable: Vec<usize> = (1..def.indexes.len()).filter(covered).collect();
-        let has_no_null = |&&index: &&usize| {
-            def.indexes[index].unique && def.indexes[index].parts.iter().all(|part| !def.columns[part.column].nullable)
-        };
-        if let Some(&unique) = usable.iter().find(has_no_null) {
+        if let Some(&unique) = usable.iter().find(|&&index| def.is_candidate(&def.indexes[index])) {
             return Ok(Access::Unique(unique));
         }
         if let Some(&unique) = usable.iter().find(|&&index| def.indexes[index].unique) {

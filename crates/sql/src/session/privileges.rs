@@ -185,17 +185,9 @@ impl Session {
         self.account().global.has(Privilege::ConnectionAdmin)
     }
 
-    /// 1792 in a READ ONLY transaction.
-    pub(super) fn check_may_write(&self) -> Result<(), SqlError> {
-        match self.transaction.open().is_some_and(|open| open.read_only) {
-            true => Err(engine::EngineError::ReadOnlyTransaction.into()),
-            false => Ok(()),
-        }
-    }
-
     /// 1290 while the server is read-only for this session; 1792 in a READ ONLY transaction.
     pub(crate) fn check_writable(&mut self) -> Result<(), SqlError> {
-        self.check_may_write()?;
+        self.check_read_only_transaction()?;
         let globals = &self.shared.globals;
         if self.is_applier
             || !globals.read_only()

@@ -158,7 +158,7 @@ impl Session {
         }
         // FOR UPDATE.
         if plan.uses().iter().any(|used| !used.temporary && used.columns == UsedColumns::Locked) {
-            self.check_may_write()?;
+            self.check_read_only_transaction()?;
         }
         self.check_locked_tables(plan.uses())
     }

@@ -207,7 +207,8 @@ impl Session {
         names.iter().any(|name| self.temporary_named(name).is_some())
     }
 
-    fn check_read_only_transaction(&self) -> Result<(), SqlError> {
+    /// 1792 in a READ ONLY transaction.
+    pub(super) fn check_read_only_transaction(&self) -> Result<(), SqlError> {
         match self.transaction.open() {
             Some(open) if open.read_only => Err(engine::EngineError::ReadOnlyTransaction.into()),
             _ => Ok(()),

@@ -138,7 +138,7 @@ fn drops_generated_column(alter: &AlterTable) -> bool {
     alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name)))
 }
 
-/// Whether MariaDB and MySQL do different things: a character set beside CONVERT TO, types that are changed beside CONVERT TO, NULL in columns that take none any more, and an
+/// Whether MariaDB and MySQL do different things: a character set or changed types beside CONVERT TO, NULL in columns that take none any more, and an
 /// index that another in descending order replaces.
 fn differs_between_families(alter: &AlterTable, old: &TableDef, (new, sources): (&TableDef, &[Option<usize>])) -> bool {
     let is_descending = |action: &AlterAction| match action {
