@@ -78,6 +78,10 @@ impl DdlEffect {
         }
         if let Some(Altered { old, new, counter }) = &self.altered {
             new.shared.go_on_as(&old.def, &new.def);
+            // All its rows may be in another tree now, or on the way there.
+            let layers = core.views.layers();
+            let entries = |table: &Table| layers.roots.entries(table.indexes[0].id).cast_signed();
+            new.count_rows(entries(old) - entries(new));
             counter.iter().for_each(|&next| new.shared.auto_increment.set(next));
         }
         core.catalog.store(self.catalog);

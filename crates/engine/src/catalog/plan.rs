@@ -68,7 +68,8 @@ pub(crate) fn locked_tables(catalog: &Catalog, change: &CatalogChange) -> Vec<Ta
         CatalogChange::AlterTable(alter) => {
             let old = &alter.table.def.foreign_keys;
             let added = alter.new_def.foreign_keys.iter().filter(|key| !old.contains(key));
-            parents(catalog, added).chain([alter.table.id()]).collect()
+            let checked = alter.checked_keys.iter().map(|checked| checked.parent.id());
+            parents(catalog, added).chain(checked).chain([alter.table.id()]).collect()
         }
         CatalogChange::Truncate(name) => find(name).into_iter().collect(),
         CatalogChange::Nothing

@@ -39,6 +39,28 @@ async fn checked(engine: &Arc<Engine>) -> (Vec<String>, usize) {
     (begin(engine).check(&table).await.unwrap(), table.indexes.len())
 }
 
+/// Rows of the table by its counters.
+fn estimated(engine: &Engine) -> u64 {
+    engine.estimate_rows(engine.catalog().table("test", "t").unwrap())
+}
+
+/// Its rows are in one tree before, and on the way to another one after.
+#[test]
+fn rows_are_counted_whichever_tree_they_are_in() {
+    let machine = fixture::machine(2);
+    let built = async {
+        let engine = with_rows(&machine, scattered).await;
+        engine.checkpoint().await.unwrap();
+        assert_eq!(estimated(&engine), ROWS as u64);
+        ddl(&engine, "widen t").await.unwrap();
+        assert_eq!(estimated(&engine), ROWS as u64);
+        engine.checkpoint().await.unwrap();
+        assert_eq!(estimated(&engine), ROWS as u64);
+        engine.close().await.unwrap();
+    };
+    machine.run(built).unwrap();
+}
+
 fn scattered(id: i64) -> i64 {
     id * 7919 % 1009
 }
@@ -53,6 +75,7 @@ fn entries_are_merged_from_sorted_runs() {
         // A new table's worth: the rows by way of the memtable, three indexes by runs.
         ddl(&engine, "widen t").await.unwrap();
         assert_eq!(checked(&engine).await, (vec![], 4));
+        assert_eq!(estimated(&engine), ROWS as u64);
         engine.close().await.unwrap();
         let engine = fixture::open(machine.env(), options()).await.unwrap();
         assert_eq!(checked(&engine).await, (vec![], 4));

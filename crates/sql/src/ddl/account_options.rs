@@ -105,6 +105,6 @@ pub(super) fn remember_password(account: &mut Account, context: &DdlContext<'_>)
         return;
     }
     let policy = context.reuse_policy.of(&account.password);
-    let now = u64::from(context.timestamp) * 1_000_000 + u64::from(context.microseconds);
+    let now = context.now().0;
     remember(&mut account.past, &account.authentication, policy, now);
 }

@@ -48,6 +48,9 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
         Some(model) => like_def(&name, model),
         None => table_def(create, &name, &[], context)?,
     };
+    if !create.temporary {
+        foreign_key::check_waiting(&name, &def, context)?;
+    }
     // The generated key is written out, so that it is the same wherever the log is applied.
     // Of a temporary table the log knows nothing.
     let is_written_out = model.map_or(def.generated_pk, |model| model.is_temporary());
@@ -131,7 +134,7 @@ fn table_def(
         index::add(spec, &mut def.columns, &explicitly_null, &mut def.indexes)?;
     }
     for spec in &create.foreign_keys {
-        foreign_key::add(&mut def, spec, context)?;
+        foreign_key::add(&mut def, None, spec, context)?;
     }
     finish(&mut def, context)?;
     foreign_key::check(&def, None, context)?;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
+use jiff::tz::TimeZone;
 use types::column::no_member;
 use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
 
@@ -63,6 +64,16 @@ pub(super) fn digits_of_now(ty: &ColumnType, digits: u8, context: &DdlContext<'_
     }
 }
 
+/// A point in time as a DATETIME or TIMESTAMP column holds it, the latter in UTC.
+pub(super) fn now(column: &ColumnDef, at: UnixMicros, zone: &TimeZone) -> Value {
+    let utc = coerce::utc_time(at);
+    Value::DateTime(match column.ty {
+        ColumnType::Timestamp { fsp } => utc.truncated(fsp),
+        ColumnType::DateTime { fsp } => coerce::local_time(at, zone).truncated(fsp),
+        _ => utc,
+    })
+}
+
 /// 1067.
 pub(super) fn invalid(column: &str) -> SqlError {
     SqlError::new(codes::INVALID_DEFAULT, format!("Invalid default value for '{column}'"))
@@ -112,7 +123,7 @@ impl Conversion {
                 time_zone: context.time_zone.clone(),
                 ..SessionInfo::default()
             },
-            now: UnixMicros(u64::from(context.timestamp) * 1_000_000),
+            now: context.now(),
             strictness: if context.sql_mode.is_strict() { Strictness::Strict } else { Strictness::Lenient },
             warnings,
             is_of_maria: context.is_of_maria,
@@ -124,8 +135,9 @@ impl Conversion {
         drop(self.warnings.take());
     }
 
-    /// What stands for NULL in a column that takes none, outside strict mode: zero. In the log of a MariaDB it is the default that the column
-    /// had before, unless it copies the table. In strict mode it is an error, and another one where MySQL copies the table.
+    /// What stands for NULL in a column that takes none. Outside strict mode it is zero, or in the log of a MariaDB that does not copy the table
+    /// the default that the column had before. In strict mode it is an error, and another one where MySQL copies the table. For a TIMESTAMP
+    /// it is the statement's time, unless that error of a table that is not copied comes first, which MariaDB does not have.
     pub(super) fn null(
         &self,
         was: &ColumnDef,
@@ -133,6 +145,10 @@ impl Conversion {
         row_number: u64,
         is_copied: bool,
     ) -> Result<Value, SqlError> {
+        let is_refused = self.strictness == Strictness::Strict && !is_copied && !self.is_of_maria;
+        if matches!(column.ty, ColumnType::Timestamp { .. }) && !is_refused {
+            return Ok(now(column, self.now, &self.session.time_zone));
+        }
         let message = format!("Data truncated for column '{}' at row {row_number}", column.name);
         if self.strictness == Strictness::Strict {
             return Err(match is_copied {

@@ -1,7 +1,10 @@
 //! Foreign keys: from what was written to a [`ForeignKeyDef`], and what definitions may not do to those that are there.
 //!
 //! A foreign key refers to a unique key, whole (MySQL's `restrict_fk_on_non_standard_key`, which cannot be turned off here).
-//! With `foreign_key_checks = 0`, and where a log is applied, the parent may be missing.
+//! With `foreign_key_checks = 0` the parent may be missing and have its texts in another character set; all else is checked, as in MySQL. Nothing is where
+//! a log is applied: a definition was accepted where it was made.
+
+use std::sync::Arc;
 
 use base::{SqlError, codes};
 use engine::Table;
@@ -13,9 +16,14 @@ use super::mapper::same_values;
 use super::{DdlContext, check_name, index, quote_identifier};
 use crate::parse::ast::{ForeignKeySpec, IndexKind, IndexPart, IndexSpec};
 
-/// Adds a foreign key to a definition, and the index over its columns if there is none.
-pub(super) fn add(def: &mut TableDef, spec: &ForeignKeySpec, context: &DdlContext<'_>) -> Result<(), SqlError> {
-    let name = name(def, spec, context)?;
+/// Adds a foreign key to a definition, and the index over its columns if there is none. `old` is the table before, if there was one.
+pub(super) fn add(
+    def: &mut TableDef,
+    old: Option<&TableDef>,
+    spec: &ForeignKeySpec,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    let name = name((def, old), spec, context)?;
     let columns = spec.columns.iter().map(|column| child_column(def, column)).collect::<Result<Vec<usize>, _>>()?;
     let parent_name = engine::TableName {
         schema: spec.parent.schema.clone().unwrap_or_else(|| def.schema.clone()),
@@ -47,15 +55,24 @@ pub(super) fn add(def: &mut TableDef, spec: &ForeignKeySpec, context: &DdlContex
     Ok(())
 }
 
-fn name(def: &TableDef, spec: &ForeignKeySpec, context: &DdlContext<'_>) -> Result<String, SqlError> {
+fn name(
+    (def, old): (&TableDef, Option<&TableDef>),
+    spec: &ForeignKeySpec,
+    context: &DdlContext<'_>,
+) -> Result<String, SqlError> {
+    // A foreign key that goes with the same statement has its name until then.
+    let is_free = |table: &TableDef| context.is_logged && old.is_some_and(|old| old.id == table.id);
     let taken = |name: &str| {
-        let others = context.catalog.tables(&def.schema).filter(|table| table.def.name != def.name);
+        let others = context.catalog.tables(&def.schema).filter(|table| !is_free(&table.def));
         let others = others.flat_map(|table| &table.def.foreign_keys);
         others.chain(&def.foreign_keys).any(|key| same_name(&key.name, name))
     };
     let name = match &spec.name {
         Some(name) => name.clone(),
-        None => format!("{}_ibfk_{}", def.name, last_generated(def) + 1),
+        None => {
+            let last = old.into_iter().chain([def]).map(last_generated).max();
+            format!("{}_ibfk_{}", def.name, last.unwrap_or(0) + 1)
+        }
     };
     check_name(&name, || SqlError::new(codes::WRONG_NAME_FOR_INDEX, format!("Incorrect foreign key name '{name}'")))?;
     if taken(&name) {
@@ -136,7 +153,7 @@ fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> 
 /// Checks all foreign keys of a finished definition, those to itself included, against their parents as far as they are
 /// there. `old` is the table before, if there was one.
 pub(super) fn check(def: &TableDef, old: Option<&TableDef>, context: &DdlContext<'_>) -> Result<(), SqlError> {
-    if !context.foreign_key_checks {
+    if context.is_logged {
         return Ok(());
     }
     for key in &def.foreign_keys {
@@ -148,7 +165,7 @@ pub(super) fn check(def: &TableDef, old: Option<&TableDef>, context: &DdlContext
         let is_itself = key.refers_to(&def.schema, &def.name);
         let parent = context.catalog.base_table(&key.parent_schema, &key.parent_table).map(|parent| &*parent.def);
         let Some(parent) = (if is_itself { Some(def) } else { parent }) else { continue };
-        match mismatch(def, key, parent) {
+        match mismatch(def, key, parent, context) {
             None => {}
             Some(wrong) if is_new => return Err(wrong.of_new(key)),
             Some(wrong) => return Err(wrong.of_parent(def, key, old.unwrap_or(def))),
@@ -162,6 +179,24 @@ fn is_new(key: &ForeignKeyDef, old: &TableDef) -> bool {
     old.foreign_keys.iter().all(|other| other.name != key.name)
 }
 
+/// Checks the foreign keys of other tables that have been waiting for a table of this name, or follow one that gets it.
+pub(super) fn check_waiting(
+    name: &engine::TableName,
+    def: &TableDef,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    if context.is_logged {
+        return Ok(());
+    }
+    let keys = keys_to(&name.schema, &name.name, context).into_iter();
+    for (child, key) in keys.filter(|(child, _)| child.id != def.id) {
+        if let Some(wrong) = mismatch(child, key, def, context) {
+            return Err(wrong.of_new(key));
+        }
+    }
+    Ok(())
+}
+
 /// Checks the foreign keys of other tables to one that is altered. `renamed` has the new names of its columns.
 pub(super) fn check_children(
     old: &TableDef,
@@ -169,36 +204,53 @@ pub(super) fn check_children(
     renamed: &[(String, String)],
     context: &DdlContext<'_>,
 ) -> Result<(), SqlError> {
-    if !context.foreign_key_checks {
+    if context.is_logged {
         return Ok(());
     }
     // Another column may have its name by now.
     let is_dropped = |name: &&String| old.column_index(name).is_some_and(|column| !sources.contains(&Some(column)));
-    for child in context.catalog.children_of(&old.schema, &old.name).filter(|child| child.id() != old.id) {
-        for key in child.def.foreign_keys.iter().filter(|key| key.refers_to(&old.schema, &old.name)) {
-            if let Some(column) = key.parent_columns.iter().find(is_dropped) {
-                return Err(Mismatch::NoColumn(column.clone()).of_parent(&child.def, key, old));
-            }
-            let mut key = key.clone();
-            key.rename_parent_columns(renamed);
-            if let Some(wrong) = mismatch(&child.def, &key, new) {
-                return Err(wrong.of_parent(&child.def, &key, old));
-            }
+    for (child, key) in keys_to(&old.schema, &old.name, context).into_iter().filter(|(child, _)| child.id != old.id) {
+        if let Some(column) = key.parent_columns.iter().find(is_dropped) {
+            return Err(Mismatch::NoColumn(column.clone()).of_parent(child, key, old));
+        }
+        let mut key = key.clone();
+        key.rename_parent_columns(renamed);
+        if let Some(wrong) = mismatch(child, &key, new, context) {
+            return Err(wrong.of_parent(child, &key, old));
         }
     }
     Ok(())
 }
 
-/// Whether columns that get another name, as old and new ones, are of a foreign key, the table's own or one that refers to it.
-pub(super) fn any_renamed(table: &TableDef, renamed: &[(String, String)], context: &DdlContext<'_>) -> bool {
+/// Whether columns that get another name, as old and new ones, are of a foreign key that stays, the table's own or one that refers to it.
+pub(super) fn any_renamed(
+    (table, new): (&TableDef, &TableDef),
+    renamed: &[(String, String)],
+    context: &DdlContext<'_>,
+) -> bool {
     let is_renamed = |name: &String| renamed.iter().any(|(old, _)| same_name(old, name));
-    let own = table.foreign_keys.iter().flat_map(|key| &key.columns).map(|&column| &table.columns[column].name);
-    let children = context.catalog.children_of(&table.schema, &table.name);
-    let has_key = |child: &TableDef| {
-        let keys = child.foreign_keys.iter().filter(|key| key.refers_to(&table.schema, &table.name));
-        keys.flat_map(|key| &key.parent_columns).any(is_renamed)
+    let own = that_stay(table, new).flat_map(|key| &key.columns).map(|&column| &table.columns[column].name);
+    let refers = |(child, key): (&TableDef, &ForeignKeyDef)| {
+        (child.id != table.id || has_key(new, key)) && key.parent_columns.iter().any(is_renamed)
     };
-    !renamed.is_empty() && (own.into_iter().any(is_renamed) || children.into_iter().any(|child| has_key(&child.def)))
+    let mut keys = keys_to(&table.schema, &table.name, context).into_iter();
+    !renamed.is_empty() && (own.into_iter().any(is_renamed) || keys.any(refers))
+}
+
+/// The foreign keys to a table, with the tables that have them.
+fn keys_to<'c>(schema: &str, name: &str, context: &DdlContext<'c>) -> Vec<(&'c TableDef, &'c ForeignKeyDef)> {
+    let keys = |child: &'c Arc<Table>| child.def.foreign_keys.iter().map(|key| (&*child.def, key));
+    let keys = context.catalog.children_of(schema, name).flat_map(keys);
+    keys.filter(|(_, key)| key.refers_to(schema, name)).collect()
+}
+
+/// A table's own foreign keys that its new definition has, too.
+fn that_stay<'d>(old: &'d TableDef, new: &'d TableDef) -> impl Iterator<Item = &'d ForeignKeyDef> {
+    old.foreign_keys.iter().filter(|key| has_key(new, key))
+}
+
+fn has_key(def: &TableDef, key: &ForeignKeyDef) -> bool {
+    def.foreign_keys.iter().any(|other| same_name(&other.name, &key.name))
 }
 
 /// Columns of foreign keys, and those to which some refer, do not get another form while the table is copied (1832, 1833), unless foreign keys are not
@@ -219,19 +271,16 @@ pub(super) fn check_changed(
     };
     let others: Vec<&str> = new.columns.iter().zip(sources).filter_map(is_other).collect();
     let find = |names: &[String]| others.iter().find(|other| names.iter().any(|name| same_name(name, other))).copied();
-    for child in context.catalog.children_of(&old.schema, &old.name) {
-        for key in child.def.foreign_keys.iter().filter(|key| key.refers_to(&old.schema, &old.name)) {
-            if let Some(column) = find(&key.parent_columns) {
-                let (name, child) = (&key.name, child.full_name());
-                let message = format!(
-                    "Cannot change column '{column}': used in a foreign key constraint '{name}' of table '{child}'"
-                );
-                return Err(SqlError::new(codes::FK_COLUMN_CANNOT_CHANGE_CHILD, message));
-            }
+    for (child, key) in keys_to(&old.schema, &old.name, context) {
+        if let Some(column) = find(&key.parent_columns) {
+            let message = format!(
+                "Cannot change column '{column}': used in a foreign key constraint '{}' of table '{}.{}'",
+                key.name, child.schema, child.name
+            );
+            return Err(SqlError::new(codes::FK_COLUMN_CANNOT_CHANGE_CHILD, message));
         }
     }
-    let stays = |key: &&ForeignKeyDef| new.foreign_keys.iter().any(|other| same_name(&other.name, &key.name));
-    for key in old.foreign_keys.iter().filter(stays) {
+    for key in that_stay(old, new) {
         let names: Vec<String> = key.columns.iter().map(|&column| old.columns[column].name.clone()).collect();
         if let Some(column) = find(&names) {
             let message = format!("Cannot change column '{column}': used in a foreign key constraint '{}'", key.name);
@@ -251,12 +300,12 @@ enum Mismatch {
     NotUnique,
 }
 
-fn mismatch(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<Mismatch> {
+fn mismatch(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef, context: &DdlContext<'_>) -> Option<Mismatch> {
     let mut parent_columns = Vec::with_capacity(key.columns.len());
     for (&column, name) in key.columns.iter().zip(&key.parent_columns) {
         let Some(at) = parent.column_index(name) else { return Some(Mismatch::NoColumn(name.clone())) };
         let (column, parent_column) = (&def.columns[column], &parent.columns[at]);
-        if !are_compatible(column, parent_column) {
+        if !are_compatible(column, parent_column, context.foreign_key_checks) {
             return Some(Mismatch::Types(column.name.clone(), parent_column.name.clone()));
         }
         parent_columns.push(at);
@@ -264,10 +313,10 @@ fn mismatch(def: &TableDef, key: &ForeignKeyDef, parent: &TableDef) -> Option<Mi
     parent.unique_over(&parent_columns).is_none().then_some(Mismatch::NotUnique)
 }
 
-/// Whether both hold values of one kind that compare alike; only the lengths of strings may differ.
-fn are_compatible(column: &ColumnDef, parent: &ColumnDef) -> bool {
+/// Whether both hold values of one kind that compare alike, if `checked`; only the lengths of strings may differ.
+fn are_compatible(column: &ColumnDef, parent: &ColumnDef, checked: bool) -> bool {
     use ColumnType::*;
-    if column.collation != parent.collation {
+    if checked && column.collation != parent.collation {
         return false;
     }
     match (&column.ty, &parent.ty) {
@@ -339,16 +388,23 @@ pub(super) fn cannot_drop_column(column: &str, key: &str) -> SqlError {
     SqlError::new(codes::FK_COLUMN_CANNOT_DROP, message)
 }
 
-/// The foreign keys that an ALTER TABLE adds, whose values all have to be there.
-pub(super) fn added(
+/// The foreign keys whose values all have to be there: those that an ALTER TABLE adds, and with them, or if the table `is_copied`, all others, as rows may
+/// have come while nothing was checked. Of these, those to the table itself are left out if rows change their form, and where a log is applied all.
+pub(super) fn checked(
     old: &TableDef,
     new: &TableDef,
-    (has_mapper, renamed): (bool, &[(String, String)]),
+    (has_mapper, is_copied, renamed): (bool, bool, &[(String, String)]),
     context: &DdlContext<'_>,
 ) -> Result<Vec<NewForeignKey>, SqlError> {
-    let mut added = Vec::new();
-    for key in new.foreign_keys.iter().filter(|key| context.foreign_key_checks && is_new(key, old)) {
+    let mut checked = Vec::new();
+    let any_new = new.foreign_keys.iter().any(|key| is_new(key, old));
+    let checks_old = !context.is_logged && (is_copied || any_new);
+    let is_checked = |key: &&ForeignKeyDef| context.foreign_key_checks && (checks_old || is_new(key, old));
+    for key in new.foreign_keys.iter().filter(is_checked) {
         let is_itself = key.refers_to(&new.schema, &new.name);
+        if is_itself && !is_new(key, old) && (has_mapper || !renamed.is_empty()) {
+            continue;
+        }
         if is_itself && has_mapper {
             return Err(SqlError::not_supported(
                 "a foreign key of a table to itself, added while its rows change their form",
@@ -364,9 +420,9 @@ pub(super) fn added(
         let Some(parent) = context.catalog.base_table(name.0, name.1) else { continue };
         let Some(parent_index) = unique_index(&parent.def, key) else { continue };
         let refusal = no_parent(new, key);
-        added.push(NewForeignKey { key: key.clone(), parent: parent.clone(), parent_index, refusal });
+        checked.push(NewForeignKey { key: key.clone(), parent: parent.clone(), parent_index, refusal });
     }
-    Ok(added)
+    Ok(checked)
 }
 
 /// The parent's unique index that a foreign key refers to.

@@ -6,11 +6,11 @@ use base::SqlError;
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::{AutoIncrement, RowMapper, Table};
-use types::{ColumnDef, ColumnDefault, ColumnType, Date, DateTime, IndexDef, RowLayout, TableDef, TypeError, Value};
+use types::{ColumnDef, ColumnDefault, ColumnType, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
 use super::alter::Copying;
-use super::default::Conversion;
+use super::default::{Conversion, now};
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
 use crate::expr::{ExprType, SqlMode, Warnings};
@@ -183,27 +183,11 @@ fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &Ddl
         None if column.auto_increment => Step::Value(Value::Null),
         None => Step::Value(match &column.default {
             Some(ColumnDefault::Literal(value)) => value.clone(),
-            Some(ColumnDefault::CurrentTimestamp { .. }) => Value::DateTime(now(column, context)),
+            Some(ColumnDefault::CurrentTimestamp { .. }) => now(column, context.now(), context.time_zone),
             _ if column.nullable => Value::Null,
             _ => implicit_default(column),
         }),
     }
-}
-
-/// The statement's time as the column holds it: in UTC for a TIMESTAMP.
-fn now(column: &ColumnDef, context: &DdlContext<'_>) -> DateTime {
-    let seconds = jiff::Timestamp::from_second(i64::from(context.timestamp)).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
-    let zone = match column.ty {
-        ColumnType::Timestamp { .. } => jiff::tz::TimeZone::UTC,
-        _ => context.time_zone.clone(),
-    };
-    from_civil(seconds.to_zoned(zone).datetime())
-}
-
-fn from_civil(at: jiff::civil::DateTime) -> DateTime {
-    let date = Date::new(at.year() as u16, at.month() as u8, at.day() as u8);
-    let micros = (at.subsec_nanosecond() / 1000) as u32;
-    DateTime::new(date, at.hour() as u8, at.minute() as u8, at.second() as u8, micros)
 }
 
 struct Map {

@@ -30,7 +30,7 @@ mod table;
 
 use std::sync::Arc;
 
-use base::{SqlError, codes};
+use base::{SqlError, UnixMicros, codes};
 use engine::{Catalog, CatalogChange, EngineError};
 use jiff::tz::TimeZone;
 use types::CollationId;
@@ -69,7 +69,7 @@ pub struct DdlContext<'a> {
     pub utf8mb4_collation: CollationId,
     /// When the statement began, in seconds since 1970: what CURRENT_TIMESTAMP puts into existing rows.
     pub timestamp: u32,
-    /// Its fraction, of a definition of accounts.
+    /// Its fraction, in microseconds.
     pub microseconds: u32,
     /// `time_zone`, for the same.
     pub time_zone: &'a TimeZone,
@@ -202,6 +202,11 @@ impl DdlContext<'_> {
             return Err(unknown_database(schema));
         }
         Ok(engine::TableName::new(schema, &table.name))
+    }
+
+    /// When the statement began.
+    fn now(&self) -> UnixMicros {
+        UnixMicros(u64::from(self.timestamp) * 1_000_000 + u64::from(self.microseconds))
     }
 
     /// The table of that name (1146).

@@ -1,6 +1,6 @@
 //! DROP, TRUNCATE and RENAME TABLE.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use base::{SqlError, codes};
 use engine::CatalogChange;
@@ -77,13 +77,15 @@ pub(super) fn rename(
     if_exists: bool,
     context: &DdlContext<'_>,
 ) -> Result<PlannedDdl, SqlError> {
-    let (mut made, mut gone): (BTreeSet<engine::TableName>, BTreeSet<engine::TableName>) = Default::default();
+    // New names, with what the tables were named before the statement.
+    let mut made: BTreeMap<engine::TableName, engine::TableName> = BTreeMap::new();
+    let (mut gone, mut taken): (BTreeSet<engine::TableName>, BTreeSet<engine::TableName>) = Default::default();
     let mut renames = Vec::with_capacity(pairs.len());
     for (from, to) in pairs {
         let (from, to) = (context.resolve(from)?, context.resolve(to)?);
         check_table_name(&to.name)?;
-        let exists = |name: &engine::TableName, made: &BTreeSet<_>, gone: &BTreeSet<_>| {
-            made.contains(name) || !gone.contains(name) && context.catalog.table(&name.schema, &name.name).is_some()
+        let exists = |name: &engine::TableName, made: &BTreeMap<_, _>, gone: &BTreeSet<_>| {
+            made.contains_key(name) || !gone.contains(name) && context.catalog.table(&name.schema, &name.name).is_some()
         };
         if !exists(&from, &made, &gone) {
             let error = no_such_table(&from.schema, &from.name);
@@ -96,10 +98,16 @@ pub(super) fn rename(
         if exists(&to, &made, &gone) {
             return Err(table_exists(&to.name));
         }
-        made.remove(&from);
+        let before = made.remove(&from).unwrap_or_else(|| from.clone());
         gone.insert(from.clone());
         gone.remove(&to);
-        made.insert(to.clone());
+        let def = &context.table(&before)?.def;
+        foreign_key::check_waiting(&before, def, context)?;
+        // The first table of a name takes along the foreign keys that have been waiting for it.
+        if context.catalog.base_table(&to.schema, &to.name).is_none() && taken.insert(to.clone()) {
+            foreign_key::check_waiting(&to, def, context)?;
+        }
+        made.insert(to.clone(), before);
         renames.push((from, to));
     }
     if renames.is_empty() {

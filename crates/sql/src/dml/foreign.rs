@@ -42,6 +42,7 @@ pub(crate) struct ForeignKeys {
 struct Node {
     table: Arc<Table>,
     parents: Vec<Parent>,
+    /// In the order of their tables' age, which is that of MySQL but for foreign keys that ALTER TABLE has added.
     children: Vec<Child>,
 }
 
@@ -225,17 +226,28 @@ impl ForeignKeys {
         Ok(())
     }
 
-    /// 1451 if there are children that refuse a change.
+    /// 1451 if there are children that refuse a change, before it is written.
     async fn check_refusals(&self, change: &Change, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let node = &self.nodes[change.node];
-        for child in node.children.iter().filter(|child| change.is_refused_by(child)) {
-            let Some(prefix) = self.child_prefix(node, child, change)? else { continue };
-            let table = &self.nodes[child.node].table;
-            if has_entry(table, child.index, prefix, context).await? {
-                return Err(has_children(&table.def, &child.key));
-            }
+        for child in node.children[..change.looked_at_first(node)].iter().filter(|child| change.is_refused_by(child)) {
+            self.check_refusal(node, child, change, context).await?;
         }
         Ok(())
+    }
+
+    async fn check_refusal(
+        &self,
+        node: &Node,
+        child: &Child,
+        change: &Change,
+        context: &mut ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let Some(prefix) = self.child_prefix(node, child, change)? else { return Ok(()) };
+        let table = &self.nodes[child.node].table;
+        match has_entry(table, child.index, prefix, context).await? {
+            true => Err(has_children(&table.def, &child.key)),
+            false => Ok(()),
+        }
     }
 
     /// A change has been written: its parents that have not been found, and the children that go with it.
@@ -244,8 +256,13 @@ impl ForeignKeys {
             let node = &self.nodes[change.node];
             let is_left = |parent: &Parent| !change.has_parents || parent.is_of(change.node);
             self.check_parents(&change, is_left, context).await?;
-            for child in node.children.iter().filter(|child| !change.is_refused_by(child)) {
-                self.change_children(node, child, &change, context).await?;
+            let looked_at = change.looked_at_first(node);
+            for (number, child) in node.children.iter().enumerate() {
+                match change.is_refused_by(child) {
+                    false => self.change_children(node, child, &change, context).await?,
+                    true if number >= looked_at => self.check_refusal(node, child, &change, context).await?,
+                    true => {}
+                }
             }
             Ok(())
         })
@@ -416,6 +433,13 @@ impl Change {
     /// that it has changed on its way, as in InnoDB.
     fn is_refused_by(&self, child: &Child) -> bool {
         self.action(child).refuses() || self.event == Event::Update && self.updated.contains(&child.node)
+    }
+
+    /// How many of the foreign keys to a row are looked at before it is changed. When it goes, a foreign key has its turn in its place: children that an
+    /// earlier one has taken along refuse nothing any more, as in MySQL.
+    fn looked_at_first(&self, node: &Node) -> usize {
+        let first_change = node.children.iter().position(|child| !self.is_refused_by(child));
+        first_change.filter(|_| self.event == Event::Delete).unwrap_or(node.children.len())
     }
 }
 

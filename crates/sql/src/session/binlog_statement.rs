@@ -192,7 +192,7 @@ impl Session {
             return Ok(Begun { check, undo: None });
         }
         self.check_writable()?;
-        let undo = self.transaction_for_statement().transaction.savepoint();
+        let undo = self.transaction_to_use().transaction.savepoint();
         self.check_writable().inspect_err(|_| self.end_single())?;
         Ok(Begun { check, undo: Some(undo) })
     }

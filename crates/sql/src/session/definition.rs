@@ -84,14 +84,15 @@ impl Session {
     }
 
     /// 1792 for a definition in a session whose transactions are read-only. A transaction that was begun so does not count, nor does
-    /// SET TRANSACTION for the next one: a definition ends both before it begins.
+    /// SET TRANSACTION for the next one, unless the table is temporary: a definition ends both before it begins.
     fn check_may_define(&self, ddl: &Ddl) -> Result<(), SqlError> {
         let is_temporary = match ddl {
             Ddl::CreateTable(create) => create.temporary,
             Ddl::DropTables { temporary, .. } => *temporary,
             _ => false,
         };
-        let in_read_only = is_temporary && self.transaction.open().is_some_and(|open| open.read_only);
+        let next_is_read_only = self.transaction.next.read_only == Some(true);
+        let in_read_only = is_temporary && self.transaction.open().map_or(next_is_read_only, |open| open.read_only);
         match !self.is_applier && (self.settings.hot.transaction_read_only || in_read_only) {
             true => Err(EngineError::ReadOnlyTransaction.into()),
             false => Ok(()),
@@ -158,10 +159,10 @@ impl Session {
         };
         let warnings = std::mem::take(&mut self.warnings);
         let mandatory_roles = self.mandatory_roles_for(ddl, &catalog);
-        // A MySQL that follows keeps passwords by the microsecond.
-        let is_of_users = matches!(ddl, Ddl::CreateUser { .. } | Ddl::AlterUser { .. });
-        let microseconds = if is_of_users { (self.now.0 % 1_000_000) as u32 } else { 0 };
+        // Passwords are kept by the microsecond, and CURRENT_TIMESTAMP(6) is put into existing rows.
+        let has_fraction = matches!(ddl, Ddl::CreateUser { .. } | Ddl::AlterUser { .. } | Ddl::AlterTable(_));
         let context = self.ddl_context(&catalog, &warnings);
+        let microseconds = if has_fraction { context.microseconds } else { 0 };
         let partial_revokes = context.partial_revokes || self.is_applier && ddl::says_partial_revokes(text);
         let is_of_maria = context.is_of_maria || self.is_applier && ddl::says_as_in_mariadb(text);
         let row_order = RowOrder::said(text).filter(|_| self.is_applier);
@@ -215,7 +216,7 @@ impl Session {
             collation_server: named_collation(settings.named("collation_server").as_str()),
             utf8mb4_collation: named_collation(settings.named("default_collation_for_utf8mb4").as_str()),
             timestamp: (self.now.0 / 1_000_000) as u32,
-            microseconds: 0,
+            microseconds: (self.now.0 % 1_000_000) as u32,
             time_zone: &self.info.time_zone,
             require_primary_key: settings.named("sql_require_primary_key").as_bool(),
             foreign_key_checks: settings.hot.foreign_key_checks,

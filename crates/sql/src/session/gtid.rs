@@ -15,6 +15,7 @@ use futures_lite::future;
 
 use super::Session;
 use super::counters::Counter;
+use super::transaction::Next;
 use crate::account::Privilege;
 use crate::parse::ast::{Admin, Statement, TableMaintenance, TransactionStatement};
 
@@ -333,6 +334,7 @@ impl Session {
     #[io::boxed]
     pub async fn enqueue_commit(&mut self) -> Result<PendingCommit, SqlError> {
         self.snapshot_position = None;
+        self.transaction.next = Next::default();
         if self.transaction.open().is_none() && self.owned_gtid().is_some() {
             self.begin_transaction(true, None);
         }

@@ -172,6 +172,9 @@ impl Session {
     ) -> Result<Outcome, SqlError> {
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
         open.transaction.start_statement();
+        if !plan.uses().is_empty() {
+            self.transaction.use_in(&mut open);
+        }
         self.renew_options(&mut open.transaction, plan.writes());
         if !open.explicit && !plan.writes() {
             let options = open.transaction.options_mut();
@@ -318,8 +321,8 @@ impl Session {
 
     /// Ends a transaction that was begun for a statement which then never ran.
     pub(super) fn end_single(&mut self) {
-        if !self.in_transaction() {
-            self.take_transaction();
+        if let Some(open) = self.take_transaction().filter(|open| open.explicit) {
+            self.put_transaction(open);
         }
     }
 }

@@ -9,6 +9,7 @@ use super::Session;
 use super::counters::Counter;
 use super::gtid::GtidCheck;
 use super::prepared::rows_of;
+use super::transaction::Next;
 use crate::ddl::no_database;
 use crate::expr::WarningLevel;
 use crate::information_schema::SystemTables;
@@ -189,6 +190,9 @@ impl Session {
 
     async fn run_other(&mut self, parsed: &ParsedStatement, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
         self.info.row_count = 0;
+        if matches!(&parsed.statement, Statement::Show(show) if show.reads_definitions()) && !self.in_transaction() {
+            self.transaction.next = Next::default();
+        }
         if let Some(replaced) = &parsed.replaced {
             self.drop_replaced(replaced).await?;
         }

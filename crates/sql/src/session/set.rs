@@ -410,8 +410,9 @@ impl Session {
             let message = "Transaction characteristics can't be changed while a transaction is in progress";
             return Err(SqlError::new(codes::CANT_CHANGE_TX_CHARACTERISTICS, message));
         }
-        self.transaction.next_isolation = isolation.or(self.transaction.next_isolation);
-        self.transaction.next_read_only = read_only.or(self.transaction.next_read_only);
+        let next = &mut self.transaction.next;
+        next.isolation = isolation.or(next.isolation);
+        next.read_only = read_only.or(next.read_only);
         Ok(())
     }
 

@@ -20,11 +20,17 @@ use crate::result::Outcome;
 #[derive(Default)]
 pub(super) struct TransactionState {
     open: Option<Open>,
-    /// SET TRANSACTION, for the next one only.
-    pub(super) next_isolation: Option<Isolation>,
-    pub(super) next_read_only: Option<bool>,
+    pub(super) next: Next,
     /// What a rollback will not take back.
     pub(super) temporary: TemporaryChanges,
+}
+
+/// What SET TRANSACTION has said of the next transaction alone: of the one that is the next to use a table, or to be begun by BEGIN. It is forgotten when
+/// a transaction ends, or would if there was one.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Next {
+    pub(super) isolation: Option<Isolation>,
+    pub(super) read_only: Option<bool>,
 }
 
 /// Definitions of temporary tables since the last commit or rollback.
@@ -41,6 +47,8 @@ pub(super) struct Open {
     pub(super) explicit: bool,
     pub(super) read_only: bool,
     pub(super) isolation: Isolation,
+    /// It was begun for a statement, and none has used a table: to clients it is not there.
+    is_unused: bool,
     savepoints: Vec<(String, Savepoint)>,
 }
 
@@ -52,6 +60,13 @@ impl TransactionState {
     pub(super) fn open_mut(&mut self) -> Option<&mut Open> {
         self.open.as_mut()
     }
+
+    /// A statement uses tables in a transaction, which was taken out for it.
+    pub(super) fn use_in(&mut self, open: &mut Open) {
+        if std::mem::take(&mut open.is_unused) {
+            self.next = Next::default();
+        }
+    }
 }
 
 impl Session {
@@ -59,12 +74,25 @@ impl Session {
     pub(super) fn transaction_for_statement(&mut self) -> &mut Open {
         let explicit = !self.settings.hot.autocommit;
         if self.transaction.open.is_none() {
+            let next = self.transaction.next;
             self.begin_transaction(explicit, None);
+            self.transaction.next = next;
+            self.transaction.open.iter_mut().for_each(|open| open.is_unused = true);
         }
         match &mut self.transaction.open {
             Some(open) => open,
             None => unreachable!("a transaction was begun"),
         }
+    }
+
+    /// The same for what is going to use it in any case.
+    pub(super) fn transaction_to_use(&mut self) -> &mut Open {
+        if self.transaction_for_statement().is_unused {
+            self.transaction.next = Next::default();
+        }
+        let open = self.transaction_for_statement();
+        open.is_unused = false;
+        open
     }
 
     /// Begins a transaction that stays open, for rows of another server's log, if there is none.
@@ -76,9 +104,9 @@ impl Session {
 
     pub(super) fn begin_transaction(&mut self, explicit: bool, read_only: Option<bool>) {
         let hot = &self.settings.hot;
-        let isolation = self.transaction.next_isolation.take().unwrap_or(hot.isolation);
-        let next_read_only = self.transaction.next_read_only.take();
-        let read_only = read_only.or(next_read_only).unwrap_or(hot.transaction_read_only);
+        let next = std::mem::take(&mut self.transaction.next);
+        let isolation = next.isolation.unwrap_or(hot.isolation);
+        let read_only = read_only.or(next.read_only).unwrap_or(hot.transaction_read_only);
         self.begin_with(explicit, isolation, read_only);
     }
 
@@ -101,7 +129,8 @@ impl Session {
             ..TxnOptions::new(self.handle.clone())
         };
         let transaction = self.shared.engine.begin(options);
-        self.transaction.open = Some(Open { transaction, explicit, read_only, isolation, savepoints: Vec::new() });
+        let (is_unused, savepoints) = (false, Vec::new());
+        self.transaction.open = Some(Open { transaction, explicit, read_only, isolation, is_unused, savepoints });
     }
 
     /// What the session may have changed since the transaction began, and counts from the next statement on.
@@ -128,13 +157,14 @@ impl Session {
         self.transaction.open.take()
     }
 
+    /// Puts it back, unless it is not needed.
     pub(super) fn put_transaction(&mut self, open: Open) {
-        self.transaction.open = Some(open);
+        self.transaction.open = Some(open).filter(|open| !open.is_unused);
     }
 
     /// Takes the transaction out for a statement of an administrator that only reads.
     pub(super) fn begin_reading(&mut self) -> Result<Open, SqlError> {
-        self.transaction_for_statement();
+        self.transaction_to_use();
         let Some(mut open) = self.take_transaction() else { return Err(engine::EngineError::RolledBack.into()) };
         open.transaction.start_statement();
         Ok(open)
@@ -151,6 +181,7 @@ impl Session {
     pub(crate) async fn commit(&mut self) -> Result<(), SqlError> {
         self.transaction.temporary = TemporaryChanges::default();
         if self.transaction.open.is_none() {
+            self.transaction.next = Next::default();
             self.snapshot_position = None;
             return Ok(());
         }
@@ -162,6 +193,7 @@ impl Session {
     pub(crate) fn rollback(&mut self) {
         self.snapshot_position = None;
         self.transaction.temporary = TemporaryChanges::default();
+        self.transaction.next = Next::default();
         if let Some(open) = self.transaction.open.take() {
             self.count(Counter::HandlerRollback);
             open.transaction.rollback();
@@ -195,7 +227,7 @@ impl Session {
             }
             TransactionStatement::Savepoint(name) => {
                 if self.in_transaction() || !self.settings.hot.autocommit {
-                    let open = self.transaction_for_statement();
+                    let open = self.transaction_to_use();
                     open.savepoints.retain(|(known, _)| !same(known, name));
                     let savepoint = open.transaction.savepoint();
                     open.savepoints.push((name.clone(), savepoint));
@@ -221,7 +253,9 @@ impl Session {
     }
 
     async fn begin(&mut self, consistent_snapshot: bool, read_only: Option<bool>) -> Result<(), SqlError> {
+        let next = self.transaction.next;
         self.commit().await?;
+        self.transaction.next = next;
         self.unlock_named_tables();
         if read_only == Some(false) && !self.may_write_in_spite_of_read_only() {
             self.check_server_writable()?;

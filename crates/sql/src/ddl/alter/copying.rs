@@ -37,7 +37,8 @@ impl Copying {
         let is_asked = online::asks_copy(alter);
         let converts = mapper::converts(old, new, sources, context.is_of_maria);
         let drops_key = online::drops_key(alter, old, new);
-        let silences_null = !context.sql_mode.is_strict() && mapper::refuses_null(old, new, sources);
+        let refuses_null = mapper::refuses_null(old, new, sources);
+        let silences_null = !context.sql_mode.is_strict() && refuses_null;
         let says_so = converts || table.is_temporary() || is_asked || silences_null && !context.is_of_maria;
         let numbered = mapper::numbered(old, new, sources);
         let numbers_generated = numbered.is_some_and(|column| new.generated_pk && column == 0);
@@ -50,7 +51,7 @@ impl Copying {
             is_done: says_so || drops_key,
             numbers_rows: says_so || drops_key && numbers_others,
             // A MariaDB has the default in place of NULL if it does not copy.
-            is_logged: is_asked && (numbered.is_some() || silences_null)
+            is_logged: is_asked && (numbered.is_some() || refuses_null)
                 || silences_null && !context.is_of_maria
                 || drops_key && numbers_others,
         }

@@ -234,7 +234,7 @@ impl Work<'_> {
             self.def.foreign_keys.push(key);
         }
         for spec in &self.new_foreign_keys {
-            foreign_key::add(&mut self.def, spec, context)?;
+            foreign_key::add(&mut self.def, Some(self.old), spec, context)?;
         }
         Ok(())
     }

@@ -54,6 +54,14 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     left_out.extend(alter.online.iter().filter(|_| !keeps_online).flat_map(|online| &online.items));
     left_out.sort_unstable();
     let counter = mapper::counter(&table.def, &new_def, &sources, said_counter(alter));
+    // Numbers that were used without a row are not known to replicas.
+    let goes_on_at = match counter {
+        None if !context.is_logged && mapper::numbered(&table.def, &new_def, &sources).is_some() => {
+            Some(table.auto_increment().peek())
+        }
+        _ => None,
+    };
+    let counter = counter.or(goes_on_at);
     if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
         && match table.is_temporary() {
             true => context.catalog.temporary_table(&new_def.schema, &new_def.name).is_some(),
@@ -72,13 +80,17 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     foreign_key::check(&new_def, Some(&table.def), context)?;
     if !table.is_temporary() {
         foreign_key::check_children(&table.def, (&new_def, &sources), &renamed_columns, context)?;
+        if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name) {
+            foreign_key::check_waiting(&engine::TableName::new(&new_def.schema, &new_def.name), &new_def, context)?;
+        }
     }
     let row_warnings = Arc::default();
     let row_mapper = mapper::row_mapper(table, &new_def, (&sources, &copying, counter), context, &row_warnings)?;
     let by_unique_key = mapper::unique_key(&table.def, &new_def, &sources);
     let row_order = by_unique_key.map(|_| row_order(alter, &table.def, &sources, context));
     let read_by = by_unique_key.filter(|_| row_order == Some(RowOrder::UniqueKey)).unwrap_or(0);
-    let checked_keys = foreign_key::added(&table.def, &new_def, (row_mapper.is_some(), &renamed_columns), context)?;
+    let how = (row_mapper.is_some(), copying.is_done, &renamed_columns[..]);
+    let checked_keys = foreign_key::checked(&table.def, &new_def, how, context)?;
     // Rows that are mapped are written anew, with all indexes.
     let rewritten = forced || new_def.primary().id != table.def.primary().id;
     let row_mapper = if rewritten {
@@ -91,10 +103,10 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
         let is_built =
             is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
         let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
-        let renames_keys = foreign_key::any_renamed(&table.def, &renamed_columns, context);
+        let renames_keys = foreign_key::any_renamed((&table.def, &new_def), &renamed_columns, context);
         let work = online::Work { copying: &copying, is_copied, is_built, is_nothing, renames_keys };
         online::check_kept(alter.online.as_ref(), &work)?;
-        if copying.is_done {
+        if copying.is_done && !table.is_temporary() {
             foreign_key::check_changed(&table.def, (&new_def, &sources), context)?;
         }
         if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
@@ -105,6 +117,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     let (log_text, mut log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
     if copying.is_logged && !copying.is_asked {
         log_changes.add_action("ALGORITHM=COPY");
+    }
+    if let Some(next) = goes_on_at {
+        log_changes.add_action(&format!("AUTO_INCREMENT = {next}"));
     }
     let log_changes = LogChanges {
         row_order,

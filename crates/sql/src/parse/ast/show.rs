@@ -161,6 +161,14 @@ pub enum NothingToShow {
     OpenTables,
 }
 
+impl Show {
+    /// Whether MySQL reads its dictionary's tables for it, which is a transaction.
+    pub fn reads_definitions(&self) -> bool {
+        use Show::*;
+        matches!(self, Databases(_) | Tables { .. } | TableStatus { .. } | Columns { .. } | Index { .. })
+    }
+}
+
 /// LIKE or WHERE of a SHOW.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Filter {
