@@ -227,3 +227,23 @@ INSERT INTO counting VALUES (1, 4), (NULL, 5), (2, 6), (NULL, 7)
 INSERT INTO counting (v) VALUES (8)
 SELECT * FROM counting ORDER BY v
 DROP TABLE counting
+CREATE TABLE used_number (id INT PRIMARY KEY AUTO_INCREMENT, u INT UNIQUE, v INT)
+INSERT INTO used_number (u) VALUES (1), (2), (3)
+INSERT INTO used_number (id, u, v) VALUES (0, 9, 1), (0, 9, 2), (0, 8, 3), (0, 7, 4) ON DUPLICATE KEY UPDATE id = VALUES(id)
+SELECT LAST_INSERT_ID()
+INSERT INTO used_number (u, v) VALUES (1, 1), (20, 2), (2, 3), (21, 4) ON DUPLICATE KEY UPDATE id = id + 100
+INSERT INTO used_number (u, v) VALUES (3, 1), (30, 2), (31, 3), (32, 4) ON DUPLICATE KEY UPDATE id = id + 200
+INSERT INTO used_number (u, v) SELECT u, 50 FROM used_number WHERE u IN (7, 8, 9) ORDER BY id ON DUPLICATE KEY UPDATE id = VALUES(id) + VALUES(v)
+INSERT INTO used_number (u, v) SELECT 7, 1 UNION ALL SELECT 60, 1 UNION ALL SELECT 61, 2 ON DUPLICATE KEY UPDATE id = VALUES(id)
+INSERT IGNORE INTO used_number (u, v) VALUES (60, 1), (70, 2), (61, 3), (71, 4) ON DUPLICATE KEY UPDATE id = 1
+INSERT INTO used_number (u, v) VALUES (100, 1), (100, 2) ON DUPLICATE KEY UPDATE id = id
+INSERT INTO used_number (u, v) VALUES (100, 1), (100, 2) ON DUPLICATE KEY UPDATE v = VALUES(v)
+SELECT * FROM used_number ORDER BY id
+SET auto_increment_increment = 10, auto_increment_offset = 3
+INSERT INTO used_number (u, v) VALUES (60, 1), (200, 2), (61, 3), (201, 4) ON DUPLICATE KEY UPDATE id = VALUES(id)
+INSERT INTO used_number (u, v) VALUES (60, 1), (300, 2), (61, 3), (301, 4) ON DUPLICATE KEY UPDATE id = VALUES(id) + 15
+SHOW CREATE TABLE used_number
+SET auto_increment_increment = 1, auto_increment_offset = 1
+INSERT INTO used_number (u, v) VALUES (400, 1)
+SELECT * FROM used_number ORDER BY id
+DROP TABLE used_number

@@ -340,6 +340,7 @@ pub mod codes {
     pub const ALTER_OPERATION_NOT_SUPPORTED_REASON: Code = (1846, "0A000");
     pub const MUST_CHANGE_PASSWORD_LOGIN: Code = (1862, "HY000");
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
+    pub const AUTO_INCREMENT_CONFLICT: Code = (1869, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");

@@ -115,10 +115,9 @@ impl AutoIncrement {
             let past = next.max(1).saturating_sub(offset).div_ceil(increment);
             offset.saturating_add(past.saturating_mul(increment)).max(1)
         };
-        let after =
-            |next: u64| first_of(next).saturating_add(count.saturating_mul(increment)).saturating_sub(increment);
-        let before =
-            self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(after(next).saturating_add(1)));
+        // Not the number behind the last one: it goes on in this series even where the next is asked for another, as in InnoDB.
+        let after = |next: u64| first_of(next).saturating_add(count.saturating_mul(increment));
+        let before = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |next| Some(after(next)));
         first_of(before.unwrap_or_else(|unchanged| unchanged))
     }
 
@@ -287,6 +286,7 @@ mod tests {
         // 10 apart, 5 into each ten.
         assert_eq!(counter.next(2, 10, 5), 105);
         assert_eq!(counter.next(1, 10, 5), 125);
+        assert_eq!(counter.peek(), 135);
         counter.seen(u64::MAX);
         assert_eq!(counter.next(1, 1, 1), u64::MAX);
     }

@@ -335,7 +335,7 @@ impl InsertPlan {
             progress.numbers.give_back(generated);
         }
         if let Some(on_duplicate) = &self.on_duplicate {
-            return self.update_existing(on_duplicate, &duplicate, progress, context).await;
+            return self.update_existing(on_duplicate, (&duplicate, generated), progress, context).await;
         }
         progress.duplicates += 1;
         if !self.replace {
@@ -377,7 +377,7 @@ impl InsertPlan {
     async fn update_existing(
         &self,
         on_duplicate: &OnDuplicate,
-        duplicate: &DuplicateKey,
+        (duplicate, generated): (&DuplicateKey, Option<u64>),
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
@@ -396,7 +396,11 @@ impl InsertPlan {
             frame[slot] = value.clone();
         }
         let (strictness, number) = (progress.strictness, progress.rows);
-        match on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)? {
+        let new = on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)?;
+        if self.auto_increment.is_some_and(|column| on_duplicate.assignments.touches(column)) {
+            self.use_number((new.as_ref().unwrap_or(&old), generated), progress, context)?;
+        }
+        match new {
             None => {
                 progress.affected += u64::from(context.client_found_rows);
                 progress.duplicates += u64::from(context.client_found_rows);
@@ -418,6 +422,25 @@ impl InsertPlan {
 }
 
 impl InsertPlan {
+    /// A row that is there is to have this form, with a number that was assigned to it: if that is the one that was generated for the row in its place, it is
+    /// used; another one of those that are reserved for the statement is an error (1869).
+    fn use_number(
+        &self,
+        (row, generated): (&Bytes, Option<u64>),
+        progress: &mut Progress,
+        context: &ExecContext<'_>,
+    ) -> Result<(), SqlError> {
+        let (Some(column), Some(generated)) = (self.auto_increment, generated) else { return Ok(()) };
+        let number = self.table.codec.row.decode_column(row, column)?.counted().unwrap_or(0);
+        if number == generated {
+            progress.numbers.pass(number, Series::new(context.auto_increment));
+        } else if progress.numbers.has_reserved(number) {
+            let message = "Auto-increment value in UPDATE conflicts with internally generated values";
+            return Err(SqlError::new(codes::AUTO_INCREMENT_CONFLICT, message));
+        }
+        Ok(())
+    }
+
     /// The client is told the number of the row that was updated in place of an inserted one; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
         let (Some(column), InsertSource::Values(_)) = (self.auto_increment, &self.source) else { return Ok(()) };

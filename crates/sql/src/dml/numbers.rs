@@ -15,7 +15,8 @@ const LONGEST_INTERVAL: u32 = 16;
 pub(super) struct Numbers {
     /// The next number; 0 before the first.
     next: u64,
-    /// The end of what is reserved.
+    /// What is reserved begins and ends here.
+    start: u64,
     end: u64,
     /// Rows for which numbers are still reserved; before the first interval those that are expected.
     rows: u64,
@@ -76,7 +77,7 @@ impl Numbers {
 
     fn reserve(&mut self, table: &Table, largest: u64, series: Series, first: &mut Option<u64>) {
         if let Some(first) = first.take() {
-            (self.next, self.end) = (first, u64::MAX);
+            (self.next, self.start, self.end) = (first, first, u64::MAX);
             return;
         }
         if self.rows == 0 {
@@ -88,6 +89,7 @@ impl Numbers {
             true => series.after(largest - 1),
             false => counter.next(self.rows, series.increment, series.offset),
         };
+        self.start = self.next;
         self.end = self.next.saturating_add(self.rows.saturating_mul(series.increment));
         self.intervals += 1;
     }
@@ -98,6 +100,11 @@ impl Numbers {
             self.passed = Some(self.next);
             self.next = series.after(number);
         }
+    }
+
+    /// Whether it is one of those numbers, given or not.
+    pub(super) fn has_reserved(&self, number: u64) -> bool {
+        (self.start..self.end).contains(&number)
     }
 
     /// The row did not come to be: the next one gets the number that was generated for it, and one that it had by itself does not count.
