@@ -9,6 +9,8 @@ struct Alter {
     table: Table,
     clauses: Vec<String>,
     touched: Vec<String>,
+    /// A column counts no longer.
+    has_counted: bool,
 }
 
 impl Alter {
@@ -75,6 +77,14 @@ impl Alter {
         if self.table.is_free(&name) && !self.table.in_keys(&name) {
             column.kind = wider(&column.kind, script);
             column.rest = if column.nullable { String::new() } else { " NOT NULL".into() };
+            // The time of the statement stands for NULL then.
+            if let Type::Time(word) = column.kind
+                && let Some(ty) = word.strip_suffix(" NULL").filter(|_| script.random.chance(40))
+            {
+                column.kind = Type::Time(ty);
+                column.rest = " NOT NULL".into();
+                column.nullable = false;
+            }
         }
         let definition = column.definition();
         if let Some(known) = self.table.columns.iter_mut().find(|known| known.name == name) {
@@ -211,6 +221,7 @@ impl Alter {
                 return;
             }
             column.auto = false;
+            self.has_counted = true;
             let (name, definition) = (column.name.clone(), column.definition());
             self.touch(&name);
             return self.clause(format!("MODIFY {definition}"));
@@ -225,7 +236,8 @@ impl Alter {
         let (name, key) = (column.name.clone(), script.name("k"));
         self.clause(format!("ADD {}", column.definition()));
         self.clause(format!("ADD {} {key} ({name})", script.random.word(&["KEY", "UNIQUE KEY"])));
-        if script.random.chance(40) {
+        // The next column begins with the number at which the other ended, of which replicas know nothing that is in no row; ours says it.
+        if script.random.chance(40) || self.has_counted && script.source.is_some() {
             self.clause(format!("AUTO_INCREMENT={}", script.random.below(200)));
         }
         self.table.columns.push(column);
@@ -339,7 +351,8 @@ impl Script {
     /// An ALTER TABLE of one to four clauses; the script's table is as it leaves it.
     pub(super) fn alter(&mut self) -> String {
         let at = self.random.below(self.tables.len());
-        let mut alter = Alter { table: self.tables[at].clone(), clauses: Vec::new(), touched: Vec::new() };
+        let mut alter =
+            Alter { table: self.tables[at].clone(), clauses: Vec::new(), touched: Vec::new(), has_counted: false };
         let is_maria = self.source == Some(Kind::Maria118);
         for _ in 0..1 + self.random.below(3) {
             match self.random.below(16) {

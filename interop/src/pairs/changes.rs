@@ -1,7 +1,7 @@
 //! Statements that change rows, and transactions of them.
 
 use super::script::Script;
-use super::tables::{Table, Type};
+use super::tables::{Column, Table, Type};
 use crate::Kind;
 
 impl Script {
@@ -10,7 +10,8 @@ impl Script {
         let table = self.table();
         match self.random.below(20) {
             0..=6 => self.insert(&table, "INSERT"),
-            7 => self.insert(&table, "REPLACE"),
+            // A MariaDB leaves out of MINIMAL images that a column of the row before became NULL (docs/interop.md).
+            7 if self.source != Some(Kind::Maria118) || !self.minimal_rows => self.insert(&table, "REPLACE"),
             8 => self.insert(&table, "INSERT IGNORE"),
             9 | 10 => self.upsert(&table),
             11 => self.insert_select(&table),
@@ -50,6 +51,9 @@ impl Script {
 
     fn upsert(&mut self, table: &Table) -> String {
         let column = table.column(&mut self.random).clone();
+        if self.loses_row(table, &column) {
+            return self.insert(table, "INSERT");
+        }
         let insert = self.insert(table, "INSERT").replace(" RETURNING 1", "");
         let name = &column.name;
         let value = match self.random.below(3) {
@@ -74,9 +78,20 @@ impl Script {
                 () => column.name.clone(),
             })
             .collect();
-        let verb = self.random.word(&["INSERT", "INSERT IGNORE", "REPLACE"]);
+        let verbs: &[&str] = if self.minimal_rows && self.source == Some(Kind::Maria118) {
+            &["INSERT", "INSERT IGNORE"]
+        } else {
+            &["INSERT", "INSERT IGNORE", "REPLACE"]
+        };
+        let verb = self.word(verbs);
         let full = table.full();
         format!("{verb} INTO {full} ({}) SELECT {} FROM {full}{order} LIMIT 3", names.join(", "), values.join(", "))
+    }
+
+    /// A MariaDB whose temporary table gives up a primary key loses the row when another one has taken that key and all is rolled back
+    /// (docs/interop.md).
+    fn loses_row(&self, table: &Table, column: &Column) -> bool {
+        self.source == Some(Kind::Maria118) && table.temporary && table.primary.contains(&column.name)
     }
 
     /// A value that comes of the one before.
@@ -130,9 +145,19 @@ impl Script {
         let mut sets: Vec<String> = Vec::new();
         for _ in 0..1 + self.random.below(3) {
             let column = table.column(&mut self.random).clone();
-            if !sets.iter().any(|set| set.starts_with(&format!("{} =", column.name))) {
-                sets.push(format!("{} = {}", column.name, self.computed(&column.kind, &column.name)));
+            if sets.iter().any(|set| set.starts_with(&format!("{} =", column.name))) || self.loses_row(table, &column) {
+                continue;
             }
+            // Which row is changed first, and so which one collides, is the optimizer's choice where there is no order.
+            let is_ordered = !self.beside || !table.in_keys(&column.name) || table.order().is_some();
+            let value = match is_ordered {
+                true => self.computed(&column.kind, &column.name),
+                false => column.kind.value(&mut self.random),
+            };
+            sets.push(format!("{} = {value}", column.name));
+        }
+        if sets.is_empty() {
+            return self.delete(table);
         }
         let end = self.end(table);
         let ignore = if self.random.chance(8) && !end.is_empty() { "IGNORE " } else { "" };

@@ -17,6 +17,8 @@ pub(super) struct Script {
     pub(super) source: Option<Kind>,
     /// The source makes primary keys.
     generates_keys: bool,
+    /// Its rows in the log have what identifies them, and what was changed.
+    pub(super) minimal_rows: bool,
     /// One of both is a MariaDB.
     pub(super) has_maria: bool,
     /// Servers of two versions run it.
@@ -37,6 +39,7 @@ impl Script {
             random,
             source,
             generates_keys: false,
+            minimal_rows: false,
             has_maria: false,
             beside,
             tables: Vec::new(),
@@ -50,7 +53,8 @@ impl Script {
 
     /// What the session is, and the databases.
     fn begin(&mut self) {
-        self.say(["SET NAMES utf8mb4".into(), "SET time_zone = '+00:00'".into(), "SET timestamp = 1709210096".into()]);
+        let now = self.word(&["1709210096", "1709210096.123456"]);
+        self.say(["SET NAMES utf8mb4".into(), "SET time_zone = '+00:00'".into(), format!("SET timestamp = {now}")]);
         for database in DATABASES {
             let charset = self.word(&[
                 "CHARACTER SET utf8mb4 COLLATE utf8mb4_general_ci",
@@ -69,6 +73,7 @@ impl Script {
         let mode = self.word(if self.beside { &modes[..3] } else { &modes });
         self.say([format!("SET sql_mode = {mode}")]);
         let image = self.word(&["FULL", "FULL", "MINIMAL", "NOBLOB"]);
+        self.minimal_rows = image == "MINIMAL";
         self.say([format!("SET binlog_row_image = '{image}'")]);
         let format = self.word(&["ROW", "ROW", "MIXED", "STATEMENT"]);
         if self.source.is_some() && format != "ROW" {

@@ -133,11 +133,20 @@ impl Type {
             Type::Bytes(_) => "'bin'".into(),
             Type::Number(_) => "1.5".into(),
             Type::Int(_) => random.below(50).to_string(),
+            Type::Time(word) if random.chance(40) && digits_of_now(word).is_some() => {
+                format!("CURRENT_TIMESTAMP{}", digits_of_now(word).unwrap_or_default())
+            }
             Type::Time(word) => time(word, random),
             Type::Bit => "b'101'".into(),
             Type::Json => return None,
         })
     }
+}
+
+/// What stands behind CURRENT_TIMESTAMP for a DATETIME or TIMESTAMP.
+fn digits_of_now(word: &str) -> Option<&str> {
+    let ty = word.split(' ').next()?;
+    ty.strip_prefix("DATETIME").or_else(|| ty.strip_prefix("TIMESTAMP"))
 }
 
 fn time(word: &str, random: &mut Random) -> String {

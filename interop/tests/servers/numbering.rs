@@ -1,5 +1,5 @@
 //! Rows that ALTER TABLE numbers have the same numbers at the source, at a replica of ours and at a replica of that, of all kinds of tables; so have rows that
-//! are written after it.
+//! are written after it. The time of the statement is the same in all of them, too.
 
 use std::time::Duration;
 
@@ -38,6 +38,12 @@ const STATEMENTS: &[&str] = &[
     // The numbers of members and sets.
     "CREATE TABLE d.members (id INT PRIMARY KEY, e ENUM('7', 'x', '1'), s SET('4', '2')); INSERT INTO d.members VALUES (1, '7', '4'), (2, 'x', '4,2'), (3, '1', ''), (4, NULL, NULL)",
     "ALTER TABLE d.members MODIFY e INT, MODIFY s BIGINT UNSIGNED",
+    // The time of the statement, with its fraction.
+    "CREATE TABLE d.times (id INT PRIMARY KEY, a TIMESTAMP(6) NULL, b DATETIME(3), c TIMESTAMP NULL); INSERT INTO d.times (id) VALUES (1), (2)",
+    "ALTER TABLE d.times ADD t TIMESTAMP(6) NOT NULL DEFAULT CURRENT_TIMESTAMP(6), ADD u DATETIME(4) DEFAULT CURRENT_TIMESTAMP(4)",
+    "ALTER TABLE d.times MODIFY b TIMESTAMP(3) NOT NULL; ALTER TABLE d.times MODIFY c TIMESTAMP NOT NULL, ALGORITHM=COPY",
+    "SET sql_mode = ''; ALTER TABLE d.times MODIFY a TIMESTAMP(6) NOT NULL",
+    "CREATE TABLE d.ended (id INT PRIMARY KEY, u INT UNIQUE, n INT AUTO_INCREMENT, KEY (n)); INSERT INTO d.ended (id, u) VALUES (1, 1), (2, 2); INSERT INTO d.ended (id, u) VALUES (3, 1), (4, 2) ON DUPLICATE KEY UPDATE id = d.ended.id + 10",
 ];
 
 /// Rows of a table without any unique key are in the order of their coming.
@@ -54,11 +60,15 @@ const WITHOUT_KEYS: &[&str] = &[
 const WITH_GENERATED_KEYS: &[&str] = &[
     "CREATE TABLE d.bare (c INT, id INT AUTO_INCREMENT, KEY (id)); INSERT INTO d.bare (c) VALUES (5), (3)",
     "ALTER TABLE d.bare MODIFY id INT; INSERT INTO d.bare (c) VALUES (4)",
+    // Numbers were used of which no row tells.
+    "INSERT INTO d.ended (id, u) VALUES (7, 7); DELETE FROM d.ended WHERE id = 7; ALTER TABLE d.ended MODIFY n INT, ADD m INT AUTO_INCREMENT, ADD KEY (m)",
 ];
 
 /// What is compared. The last two are not at replicas of ours that are of another kind: where a source generates no primary keys, its rows are numbered in the
 /// order of the unique key, and theirs in that of the generated key.
-const ROWS: [&str; 9] = [
+const ROWS: [&str; 11] = [
+    "SELECT * FROM d.times ORDER BY id",
+    "SELECT * FROM d.ended ORDER BY id",
     "SELECT * FROM d.gone ORDER BY id",
     "SELECT * FROM d.counted ORDER BY c",
     "SELECT * FROM d.kept ORDER BY p",

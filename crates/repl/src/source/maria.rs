@@ -5,7 +5,7 @@
 //! FORMAT_DESCRIPTION               the same, with MariaDB's types in its list
 //! PREVIOUS_GTIDS                   GTID_LIST
 //! GTID, QUERY 'BEGIN'              MariaDB's GTID, transactional
-//! GTID, QUERY of a schema change   MariaDB's GTID, standalone; the QUERY
+//! GTID, QUERY of a schema change   MariaDB's GTID, standalone; the QUERY, the fraction of its time by MariaDB's code
 //! GTID_TAGGED                      as GTID: MariaDB's names have no place for a tag
 //! ROWS_QUERY                       ANNOTATE_ROWS if the replica wants them
 //! IGNORABLE                        nothing
@@ -24,7 +24,7 @@ use base::{LogPosition, SqlError};
 use binlog::event::maria_flags::{ALLOW_PARALLEL, COMPLETED_XA, DDL, PREPARED_XA, STANDALONE, TRANSACTIONAL, WAITED};
 use binlog::event::{
     CHECKSUM_SIZE, FLAG_ARTIFICIAL, FLAG_IGNORABLE, FLAG_SUPPRESS_USE, Frame, HEADER_SIZE, MariaGtid, MariaGtidList,
-    QueryEvent, RowsKind, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
+    QueryEvent, RowsKind, StatusVar, TableMap, XaStatement, column_type, decode_rows_query, whole_event,
 };
 use binlog::{DecodeError, EventHeader, EventType, FormatDescription, GtidEvent, GtidSet, LogEvent, MariaGtidName};
 
@@ -37,6 +37,9 @@ const LATER_LENGTHS: [u8; 12] = [0, 4, 19, 4, 0, 13, 8, 8, 8, 10, 10, 10];
 /// The first type of [`LATER_LENGTHS`].
 const FIRST_MARIA_TYPE: usize = EventType::MARIA_ANNOTATE_ROWS.0 as usize;
 
+/// The first status variable of a QUERY that MariaDB does not know: the schemas that it changes.
+const FIRST_UNKNOWN_TO_MARIA: u8 = 12;
+
 /// What is sent in place of an event.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Rendered {
@@ -44,8 +47,11 @@ pub(super) enum Rendered {
     AsIs,
     Nothing,
     Instead(Vec<u8>),
-    /// This, then the event as it is.
-    Before(Vec<u8>),
+    /// A GTID, then the event as it is, or what is in its place.
+    Behind {
+        gtid: Vec<u8>,
+        instead: Option<Vec<u8>>,
+    },
 }
 
 /// A GTID whose transaction has not shown yet what it is.
@@ -207,7 +213,10 @@ impl Maria {
         let end = if is_transaction { event.end } else { begun.end };
         let frame = Frame { server_id: begun.name.server_id, ..frame(&begun.header, FLAG_SUPPRESS_USE) };
         let bytes = ending_at(EventType::MARIA_GTID, frame, end, &body);
-        Ok(if is_transaction { Rendered::Instead(bytes) } else { Rendered::Before(bytes) })
+        Ok(match is_transaction {
+            true => Rendered::Instead(bytes),
+            false => Rendered::Behind { gtid: bytes, instead: with_fraction(event, &query) },
+        })
     }
 
     /// Transactions that all began before the first of them was committed have the same commit id.
@@ -231,6 +240,20 @@ impl Maria {
         let frame = frame(&event.header, 0);
         Ok(Rendered::Instead(ending_at(EventType::MARIA_ANNOTATE_ROWS, frame, event.end, text)))
     }
+}
+
+/// The fraction of a second of a statement's time has another code at a MariaDB, which stops reading at the first code of MySQL's that it does not know.
+fn with_fraction(event: &LogEvent, query: &QueryEvent<'_>) -> Option<Vec<u8>> {
+    let fraction = query.status().microseconds?;
+    let mut vars = StatusVar::decode_all(query.status);
+    vars.retain(|var| var.code() < FIRST_UNKNOWN_TO_MARIA);
+    vars.push(StatusVar::MariaMicroseconds(fraction));
+    let mut status = Vec::new();
+    StatusVar::encode_all(&vars, &mut status);
+    let mut body = Vec::new();
+    QueryEvent { status: &status, ..*query }.encode_body(&mut body);
+    let header = &event.header;
+    Some(ending_at(header.event_type, frame(header, header.flags), event.end, &body))
 }
 
 pub(super) fn frame(header: &EventHeader, flags: u16) -> Frame {
