@@ -204,7 +204,9 @@ impl Transaction {
     pub fn take_snapshot(&mut self) -> (CommitNumber, LogPosition) {
         let views = &self.engine.core().views;
         let view = self.view.get_or_insert_with(|| views.open());
-        (view.snapshot(), view.position())
+        let at = (view.snapshot(), view.position());
+        self.show();
+        at
     }
 
     /// Where the read view is, if there is one.

@@ -126,6 +126,7 @@ impl Session {
             turn: self.in_order.turn,
             is_serial: hot.skip_parallel_replication,
             is_autocommit: !explicit,
+            statement_began: self.now,
             ..TxnOptions::new(self.handle.clone())
         };
         let transaction = self.shared.engine.begin(options);
