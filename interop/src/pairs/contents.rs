@@ -113,8 +113,11 @@ fn plain_type(text: &str) -> String {
     if has_width { format!("{word}{end}") } else { text.to_owned() }
 }
 
-/// Without MariaDB's quotes, and as one kind of NULL.
+/// Without MariaDB's quotes, and its word for the time.
 fn plain_default(text: &str) -> String {
+    if let Some(digits) = text.strip_prefix("current_timestamp") {
+        return format!("CURRENT_TIMESTAMP{}", digits.trim_start_matches("()"));
+    }
     let text = text.strip_prefix('\'').and_then(|text| text.strip_suffix('\'')).unwrap_or(text);
     text.replace("''", "'")
 }
