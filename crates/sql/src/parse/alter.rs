@@ -5,8 +5,8 @@ use sqlparser::ast::{Expr, Value};
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    AlterAction, AlterTable, ColumnPlace, Ddl, IndexKind, IndexSpec, SetItem, SetScope, Statement, TableKey, TableName,
-    TableOptions,
+    AlterAction, AlterTable, ColumnPlace, Ddl, DefaultSpec, IndexKind, IndexSpec, SetItem, SetScope, Statement,
+    TableKey, TableName, TableOptions,
 };
 use super::error::ParseError;
 use super::table_options::table_options;
@@ -348,7 +348,7 @@ fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     let if_exists = tokens.condition("IF EXISTS");
     let name = tokens.identifier()?;
     let action = match tokens.expect_one(&["SET DEFAULT", "DROP DEFAULT", "SET VISIBLE", "SET INVISIBLE"])? {
-        "SET DEFAULT" => AlterAction::ColumnDefault(name, Some(column::default(tokens)?)),
+        "SET DEFAULT" => AlterAction::ColumnDefault(name, Some(new_default(tokens)?)),
         "DROP DEFAULT" => AlterAction::ColumnDefault(name, None),
         "SET VISIBLE" => AlterAction::ColumnVisible(name, true),
         _ => AlterAction::ColumnVisible(name, false),
@@ -417,4 +417,17 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
     let is_nothing = options == TableOptions::default();
     actions.push(if is_nothing { AlterAction::Nothing } else { AlterAction::Options(options) });
     Ok(())
+}
+
+/// The time without parentheses is read by MariaDB alone; in them it is an expression to MySQL.
+fn new_default(tokens: &mut Tokens<'_>) -> Parsed<DefaultSpec> {
+    let place = tokens.place();
+    let is_bare = tokens.peek() != Some(&Token::LParen);
+    let spec = column::default(tokens)?;
+    if let (DefaultSpec::Now(digits), true) = (&spec, is_bare) {
+        let expression =
+            if *digits == 0 { "(CURRENT_TIMESTAMP)".to_owned() } else { format!("(CURRENT_TIMESTAMP({digits}))") };
+        tokens.only_maria(place, &expression);
+    }
+    Ok(spec)
 }

@@ -331,6 +331,11 @@ mod tests {
                 "ALTER TABLE t ADD COLUMN b INT/*M!100200 , TRANSACTIONAL=1 */",
             ),
             (
+                "ALTER TABLE t ALTER a SET DEFAULT NOW(3)",
+                "ALTER TABLE t ALTER a SET DEFAULT /*!50700 (CURRENT_TIMESTAMP(3)) */ /*M!100200 NOW(3) */",
+            ),
+            ("ALTER TABLE t ALTER a SET DEFAULT (NOW(3))", "as it is"),
+            (
                 "ALTER TABLE t ALTER INDEX k VISIBLE, COMPRESSION='lz4'",
                 "ALTER TABLE t ALTER INDEX k /*!50700 VISIBLE */ /*M!100200 NOT IGNORED */, /*!50700 COMPRESSION='lz4' */ \
                  /*M!100200 PAGE_COMPRESSED=1 */",
