@@ -8,6 +8,7 @@
 
 mod copying;
 mod finish;
+mod logged;
 mod online;
 mod work;
 
@@ -17,14 +18,13 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use engine::CatalogChange;
-use engine::catalog::AlterTable as AlterChange;
+use engine::catalog::{AlterTable as AlterChange, RowMapper};
+use engine::{CatalogChange, Table};
 use types::TableDef;
 
 use self::work::Work;
-use super::{DdlContext, PlannedDdl, RowOrder, foreign_key, mapper, render, table_exists};
+use super::{DdlContext, PlannedDdl, RowOrder, foreign_key, mapper, table_exists};
 use crate::expr::WarningLevel;
-use crate::parse::LogChanges;
 use crate::parse::ast::{AlterAction, AlterTable};
 
 pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
@@ -41,135 +41,11 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     }
     let mut work = Work::new(&table.def);
     work.collect(&alter.actions, context)?;
-    // ENGINE, even if it is what the table has: the way to have a table written anew that works everywhere.
-    let forced = alter.actions.iter().any(|action| match action {
-        AlterAction::Force => true,
-        AlterAction::Options(options) => options.engine.is_some(),
-        _ => false,
-    });
-    let mut left_out = std::mem::take(&mut work.left_out);
-    let (new_def, sources) = work.finish(context)?;
-    let copying = Copying::of(alter, table, (&new_def, &sources), context);
-    let keeps_online = copying.is_asked && copying.is_logged;
-    left_out.extend(alter.online.iter().filter(|_| !keeps_online).flat_map(|online| &online.items));
-    left_out.sort_unstable();
-    let counter = mapper::counter(&table.def, &new_def, &sources, said_counter(alter));
-    // Numbers that were used without a row are not known to replicas.
-    let goes_on_at = match counter {
-        None if !context.is_logged && mapper::numbered(&table.def, &new_def, &sources).is_some() => {
-            Some(table.auto_increment().peek())
-        }
-        _ => None,
-    };
-    let counter = counter.or(goes_on_at);
-    if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name)
-        && match table.is_temporary() {
-            true => context.catalog.temporary_table(&new_def.schema, &new_def.name).is_some(),
-            false => context.catalog.base_table(&new_def.schema, &new_def.name).is_some(),
-        }
-    {
-        return Err(table_exists(&new_def.name));
-    }
-    if !forced && counter.is_none() && new_def == *table.def {
-        return Ok(PlannedDdl::nothing());
-    }
-    let renamed_columns = renamed(&table.def, &new_def, &sources);
-    if table.is_temporary() && !new_def.foreign_keys.is_empty() {
-        return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
-    }
-    foreign_key::check(&new_def, Some(&table.def), context)?;
-    if !table.is_temporary() {
-        foreign_key::check_children(&table.def, (&new_def, &sources), &renamed_columns, context)?;
-        if (&new_def.schema, &new_def.name) != (&table.def.schema, &table.def.name) {
-            foreign_key::check_waiting(&engine::TableName::new(&new_def.schema, &new_def.name), &new_def, context)?;
-        }
-    }
-    let row_warnings = Arc::default();
-    let row_mapper = mapper::row_mapper(table, &new_def, (&sources, &copying, counter), context, &row_warnings)?;
-    let by_unique_key = mapper::unique_key(&table.def, &new_def, &sources);
-    let row_order = by_unique_key.map(|_| row_order(alter, &table.def, &sources, context));
-    let read_by = by_unique_key.filter(|_| row_order == Some(RowOrder::UniqueKey)).unwrap_or(0);
-    let how = (row_mapper.is_some(), copying.is_done, &renamed_columns[..]);
-    let checked_keys = foreign_key::checked(&table.def, &new_def, how, context)?;
-    // Rows that are mapped are written anew, with all indexes.
-    let rewritten = forced || new_def.primary().id != table.def.primary().id;
-    let row_mapper = if rewritten {
-        row_mapper.or_else(|| Some(Arc::new(|| Box::new(|row: &Bytes| Ok(row.clone())))))
-    } else {
-        row_mapper
-    };
-    if !context.is_logged {
-        let is_copied = row_mapper.is_some();
-        let is_built =
-            is_copied || new_def.indexes.iter().any(|index| !table.def.indexes.iter().any(|old| old.id == index.id));
-        let is_nothing = alter.actions.iter().all(|action| *action == AlterAction::Nothing);
-        let renames_keys = foreign_key::any_renamed((&table.def, &new_def), &renamed_columns, context);
-        let work = online::Work { copying: &copying, is_copied, is_built, is_nothing, renames_keys };
-        online::check_kept(alter.online.as_ref(), &work)?;
-        if copying.is_done && !table.is_temporary() {
-            foreign_key::check_changed(&table.def, (&new_def, &sources), context)?;
-        }
-        if alter.online.as_ref().is_some_and(|online| online.wished) && is_built {
-            let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";
-            context.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message.to_owned());
-        }
-    }
-    let (log_text, mut log_changes) = logged(alter, left_out, &table.def, (&new_def, &sources));
-    if copying.is_logged && !copying.is_asked {
-        log_changes.add_action("ALGORITHM=COPY");
-    }
-    if let Some(next) = goes_on_at {
-        log_changes.add_action(&format!("AUTO_INCREMENT = {next}"));
-    }
-    let log_changes = LogChanges {
-        row_order,
-        is_as_in_mariadb: context.is_of_maria && differs_between_families(alter, &table.def, (&new_def, &sources)),
-        ..log_changes
-    };
-    let is_copied = copying.is_done || copying.silences_null;
-    let change =
-        AlterChange { table: table.clone(), new_def, row_mapper, read_by, renamed_columns, checked_keys, counter };
-    let change = CatalogChange::AlterTable(Box::new(change));
-    Ok(PlannedDdl { log_text, log_changes, row_warnings, is_copied, ..PlannedDdl::new(change) })
-}
-
-/// `AUTO_INCREMENT = N`; the last one counts.
-fn said_counter(alter: &AlterTable) -> Option<u64> {
-    alter.actions.iter().rev().find_map(|action| match action {
-        AlterAction::Options(options) => options.auto_increment,
-        _ => None,
-    })
-}
-
-/// In which order the statement numbers the rows of a table that has a generated primary key here: in that of this key if the statement's client had it,
-/// too, as the log says of one of ours, or shows by dropping it.
-fn row_order(alter: &AlterTable, old: &TableDef, sources: &[Option<usize>], context: &DdlContext<'_>) -> RowOrder {
-    let goes = old.generated_pk && !sources.contains(&Some(0));
-    let had_key = !context.is_logged || goes && drops_generated_column(alter);
-    context.row_order.unwrap_or(if had_key { RowOrder::GeneratedKey } else { RowOrder::UniqueKey })
-}
-
-fn drops_generated_column(alter: &AlterTable) -> bool {
-    alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name)))
-}
-
-/// Whether MariaDB and MySQL do different things: a character set or changed types beside CONVERT TO, NULL in columns that take none any more, and an
-/// index that another in descending order replaces.
-fn differs_between_families(alter: &AlterTable, old: &TableDef, (new, sources): (&TableDef, &[Option<usize>])) -> bool {
-    let is_descending = |action: &AlterAction| match action {
-        AlterAction::AddIndex(spec) => spec.parts.iter().any(|part| part.descending),
-        _ => false,
-    };
-    let replaces = old.indexes.iter().any(|index| index.generated) && alter.actions.iter().any(is_descending);
-    let converts = alter.actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
-    let declares = alter.says(|action| match action {
-        AlterAction::Options(options) => options.charset.is_some() || options.collation.is_some(),
-        _ => false,
-    });
-    let mut columns = new.columns.iter().zip(sources).filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
-    replaces
-        || converts && declares
-        || columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
+    let left_out = std::mem::take(&mut work.left_out);
+    let (new, sources) = work.finish(context)?;
+    let copying = Copying::of(alter, table, (&new, &sources), context);
+    let renamed = renamed(&table.def, &new, &sources);
+    Altered { alter, table, new, sources, copying, renamed, context }.plan(left_out)
 }
 
 /// Old and new names of columns that have another.
@@ -180,47 +56,157 @@ fn renamed(old: &TableDef, new: &TableDef, sources: &[Option<usize>]) -> Vec<(St
     names.filter(|(old, new)| old != new).collect()
 }
 
-/// What the log says in place of the statement as it was written, so that every server that executes it has the same columns in
-/// the same order: a generated primary key is written out when it comes, when it goes and when
-/// another column becomes the AUTO_INCREMENT column or is it no longer, and FIRST is the place behind one that stays.
-fn logged(
-    alter: &AlterTable,
-    left_out: Vec<usize>,
-    old: &TableDef,
-    (new, sources): (&TableDef, &[Option<usize>]),
-) -> (Option<String>, LogChanges) {
-    let mut changes = LogChanges { left_out, ..LogChanges::default() };
-    let comes = new.generated_pk && sources[0] != Some(0);
-    let goes = old.generated_pk && !sources.contains(&Some(0));
-    changes.behind_generated_key = new.generated_pk && !comes;
-    let is_counted = |def: &TableDef| def.columns[0].auto_increment;
-    if !comes && !goes {
-        if new.generated_pk && is_counted(old) != is_counted(new) {
-            changes.added_actions = render::modify_generated_column(new);
+/// A table, and what an ALTER TABLE makes of it.
+struct Altered<'a> {
+    alter: &'a AlterTable,
+    table: &'a Arc<Table>,
+    new: TableDef,
+    /// For each new column the old position of its values.
+    sources: Vec<Option<usize>>,
+    copying: Copying,
+    /// Old and new names of columns that have another.
+    renamed: Vec<(String, String)>,
+    context: &'a DdlContext<'a>,
+}
+
+/// Where the AUTO_INCREMENT counter goes on.
+struct Counter {
+    /// Elsewhere than it is.
+    set: Option<u64>,
+    /// The same, if replicas have to be told where it is: numbers that were used without a row are not known to them.
+    told: Option<u64>,
+}
+
+impl Altered<'_> {
+    /// The change, and what the log says: `left_out` are places in the statement that it does not.
+    fn plan(self, left_out: Vec<usize>) -> Result<PlannedDdl, SqlError> {
+        let (old, context) = (&self.table.def, self.context);
+        let counter = self.counter();
+        self.check_name()?;
+        if !self.is_forced() && counter.set.is_none() && self.new == **old {
+            return Ok(PlannedDdl::nothing());
         }
-        return (None, changes);
+        self.check_keys()?;
+        let (new, row_warnings) = (&self.new, Arc::default());
+        let how = (&self.sources[..], &self.copying, counter.set);
+        let row_mapper = mapper::row_mapper(self.table, new, how, context, &row_warnings)?;
+        let how = (row_mapper.is_some(), self.copying.is_done, &self.renamed[..]);
+        let checked_keys = foreign_key::checked(old, new, how, context)?;
+        let row_mapper = self.with_all_rows(row_mapper);
+        if !context.is_logged {
+            self.check_online(row_mapper.is_some())?;
+        }
+        let (row_order, read_by) = self.row_order();
+        let (log_text, log_changes) = self.logged(left_out, counter.told, row_order);
+        let is_copied = self.copying.is_done || self.copying.silences_null;
+        let change = CatalogChange::AlterTable(Box::new(AlterChange {
+            table: self.table.clone(),
+            new_def: self.new,
+            row_mapper,
+            read_by,
+            renamed_columns: self.renamed,
+            checked_keys,
+            counter: counter.set,
+        }));
+        Ok(PlannedDdl { log_text, log_changes, row_warnings, is_copied, ..PlannedDdl::new(change) })
     }
-    let mut actions = Vec::new();
-    if goes {
-        if !alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) {
-            actions.push("DROP PRIMARY KEY".to_owned());
-        }
-        if !drops_generated_column(alter) {
-            actions.push(render::drop_generated_column());
+
+    /// FORCE, or ENGINE, even if it is what the table has: the way to have a table written anew that works everywhere.
+    fn is_forced(&self) -> bool {
+        self.alter.actions.iter().any(|action| match action {
+            AlterAction::Force => true,
+            AlterAction::Options(options) => options.engine.is_some(),
+            _ => false,
+        })
+    }
+
+    fn counter(&self) -> Counter {
+        let old = &self.table.def;
+        // `AUTO_INCREMENT = N`; the last one counts.
+        let said = self.alter.actions.iter().rev().find_map(|action| match action {
+            AlterAction::Options(options) => options.auto_increment,
+            _ => None,
+        });
+        let set = mapper::counter(old, &self.new, &self.sources, said);
+        let numbers_rows = mapper::numbered(old, &self.new, &self.sources).is_some();
+        let told = match set {
+            None if !self.context.is_logged && numbers_rows => Some(self.table.auto_increment().peek()),
+            _ => None,
+        };
+        Counter { set: set.or(told), told }
+    }
+
+    fn has_other_name(&self) -> bool {
+        (&self.new.schema, &self.new.name) != (&self.table.def.schema, &self.table.def.name)
+    }
+
+    /// 1050 if another table has the new name.
+    fn check_name(&self) -> Result<(), SqlError> {
+        let TableDef { schema, name, .. } = &self.new;
+        let there = match self.table.is_temporary() {
+            true => self.context.catalog.temporary_table(schema, name),
+            false => self.context.catalog.base_table(schema, name),
+        };
+        match self.has_other_name() && there.is_some() {
+            true => Err(table_exists(name)),
+            false => Ok(()),
         }
     }
-    if comes {
-        actions.push(render::add_generated_column(new));
-    }
-    let actions = actions.join(", ");
-    match alter.actions[..] {
-        // It may be written as DROP INDEX.
-        [ref action] if matches!(action.unconditional(), AlterAction::DropPrimaryKey) => {
-            (Some(render::alter_table(old, &format!("DROP PRIMARY KEY, {actions}"))), LogChanges::default())
+
+    /// Whether foreign keys, its own and those of others, go with what it becomes.
+    fn check_keys(&self) -> Result<(), SqlError> {
+        let (old, new, context) = (&self.table.def, &self.new, self.context);
+        if self.table.is_temporary() && !new.foreign_keys.is_empty() {
+            return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
         }
-        _ => {
-            changes.added_actions = actions;
-            (None, changes)
+        foreign_key::check(new, Some(old), context)?;
+        if self.table.is_temporary() {
+            return Ok(());
+        }
+        foreign_key::check_children(old, (new, &self.sources), &self.renamed, context)?;
+        match self.has_other_name() {
+            true => foreign_key::check_waiting(&engine::TableName::new(&new.schema, &new.name), new, context),
+            false => Ok(()),
+        }
+    }
+
+    /// A mapper that leaves rows as they are, if there is none and they are to be written anew: then all indexes are.
+    fn with_all_rows(&self, mapper: Option<RowMapper>) -> Option<RowMapper> {
+        let rewrites = self.is_forced() || self.new.primary().id != self.table.def.primary().id;
+        let as_it_is = || -> RowMapper { Arc::new(|| Box::new(|row: &Bytes| Ok(row.clone()))) };
+        mapper.or_else(|| rewrites.then(as_it_is))
+    }
+
+    /// Whether it can be done as ALGORITHM and LOCK ask, and as MySQL would do it.
+    fn check_online(&self, is_copied: bool) -> Result<(), SqlError> {
+        let (old, new, online) = (&self.table.def, &self.new, self.alter.online.as_ref());
+        let is_old = |index: &types::IndexDef| old.indexes.iter().any(|old| old.id == index.id);
+        let is_built = is_copied || !new.indexes.iter().all(is_old);
+        let is_nothing = self.alter.actions.iter().all(|action| *action == AlterAction::Nothing);
+        let renames_keys = foreign_key::any_renamed((old, new), &self.renamed, self.context);
+        let work = online::Work { copying: &self.copying, is_copied, is_built, is_nothing, renames_keys };
+        online::check_kept(online, &work)?;
+        if self.copying.is_done && !self.table.is_temporary() {
+            foreign_key::check_changed(old, (new, &self.sources), self.context)?;
+        }
+        if online.is_some_and(|online| online.wished) && is_built {
+            let message = "ALTER ONLINE TABLE has no effect on this server: the table is locked until it is done";
+            self.context.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message.to_owned());
+        }
+        Ok(())
+    }
+
+    /// In which order the statement numbers the rows of a table that has a generated primary key here, if it does, and the index to read them by: in that
+    /// of this key if the statement's client had it, too, as the log says of one of ours, or shows by dropping it.
+    fn row_order(&self) -> (Option<RowOrder>, usize) {
+        let old = &self.table.def;
+        let Some(by_unique_key) = mapper::unique_key(old, &self.new, &self.sources) else { return (None, 0) };
+        let goes = old.generated_pk && !self.sources.contains(&Some(0));
+        let had_key = !self.context.is_logged || goes && logged::drops_generated_column(self.alter);
+        let order = if had_key { RowOrder::GeneratedKey } else { RowOrder::UniqueKey };
+        match self.context.row_order.unwrap_or(order) {
+            RowOrder::UniqueKey => (Some(RowOrder::UniqueKey), by_unique_key),
+            order => (Some(order), 0),
         }
     }
 }

@@ -1,0 +1,99 @@
+//! What the log says of an ALTER TABLE in place of the statement as it was written.
+
+use types::TableDef;
+
+use super::super::{RowOrder, render};
+use super::{Altered, work};
+use crate::parse::LogChanges;
+use crate::parse::ast::{AlterAction, AlterTable};
+
+impl Altered<'_> {
+    /// The whole text, or changes of what was written. `left_out` are places of it that are not in the log; `counter` is where the AUTO_INCREMENT counter
+    /// goes on, if that has to be said.
+    pub(super) fn logged(
+        &self,
+        mut left_out: Vec<usize>,
+        counter: Option<u64>,
+        row_order: Option<RowOrder>,
+    ) -> (Option<String>, LogChanges) {
+        let keeps_online = self.copying.is_asked && self.copying.is_logged;
+        let online = self.alter.online.iter().filter(|_| !keeps_online);
+        left_out.extend(online.flat_map(|online| &online.items));
+        left_out.sort_unstable();
+        let (log_text, mut changes) = self.with_generated_key(left_out);
+        if self.copying.is_logged && !self.copying.is_asked {
+            changes.add_action("ALGORITHM=COPY");
+        }
+        if let Some(next) = counter {
+            changes.add_action(&format!("AUTO_INCREMENT = {next}"));
+        }
+        changes.row_order = row_order;
+        changes.is_as_in_mariadb = self.context.is_of_maria && self.differs_between_families();
+        (log_text, changes)
+    }
+
+    /// Every server that executes the log has the same columns in the same order: a generated primary key is written out when it comes, when it goes
+    /// and when another column becomes the AUTO_INCREMENT column or is it no longer, and FIRST is the place behind one that stays.
+    fn with_generated_key(&self, left_out: Vec<usize>) -> (Option<String>, LogChanges) {
+        let (alter, old, new) = (self.alter, &*self.table.def, &self.new);
+        let mut changes = LogChanges { left_out, ..LogChanges::default() };
+        let comes = new.generated_pk && self.sources[0] != Some(0);
+        let goes = old.generated_pk && !self.sources.contains(&Some(0));
+        changes.behind_generated_key = new.generated_pk && !comes;
+        let is_counted = |def: &TableDef| def.columns[0].auto_increment;
+        if !comes && !goes {
+            if new.generated_pk && is_counted(old) != is_counted(new) {
+                changes.added_actions = render::modify_generated_column(new);
+            }
+            return (None, changes);
+        }
+        let mut actions = Vec::new();
+        if goes {
+            if !alter.says(|action| matches!(action, AlterAction::DropPrimaryKey)) {
+                actions.push("DROP PRIMARY KEY".to_owned());
+            }
+            if !drops_generated_column(alter) {
+                actions.push(render::drop_generated_column());
+            }
+        }
+        if comes {
+            actions.push(render::add_generated_column(new));
+        }
+        let actions = actions.join(", ");
+        match alter.actions[..] {
+            // It may be written as DROP INDEX.
+            [ref action] if matches!(action.unconditional(), AlterAction::DropPrimaryKey) => {
+                (Some(render::alter_table(old, &format!("DROP PRIMARY KEY, {actions}"))), LogChanges::default())
+            }
+            _ => {
+                changes.added_actions = actions;
+                (None, changes)
+            }
+        }
+    }
+
+    /// Whether MariaDB and MySQL do different things: a character set or changed types beside CONVERT TO, NULL in columns that take none any more, and
+    /// an index that another in descending order replaces.
+    fn differs_between_families(&self) -> bool {
+        let (alter, old) = (self.alter, &self.table.def);
+        let is_descending = |action: &AlterAction| match action {
+            AlterAction::AddIndex(spec) => spec.parts.iter().any(|part| part.descending),
+            _ => false,
+        };
+        let replaces = old.indexes.iter().any(|index| index.generated) && alter.actions.iter().any(is_descending);
+        let converts = alter.actions.iter().any(|action| matches!(action, AlterAction::ConvertTo(..)));
+        let declares = alter.says(|action| match action {
+            AlterAction::Options(options) => options.charset.is_some() || options.collation.is_some(),
+            _ => false,
+        });
+        let columns = self.new.columns.iter().zip(&self.sources);
+        let mut columns = columns.filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
+        replaces
+            || converts && declares
+            || columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
+    }
+}
+
+pub(super) fn drops_generated_column(alter: &AlterTable) -> bool {
+    alter.says(|action| matches!(action, AlterAction::DropColumn(name) if work::is_generated_key(name)))
+}
