@@ -47,11 +47,8 @@ pub(super) enum Rendered {
     AsIs,
     Nothing,
     Instead(Vec<u8>),
-    /// A GTID, then the event as it is, or what is in its place.
-    Behind {
-        gtid: Vec<u8>,
-        instead: Option<Vec<u8>>,
-    },
+    /// One event, then another in place of the one that there is.
+    Both(Vec<u8>, Vec<u8>),
 }
 
 /// A GTID whose transaction has not shown yet what it is.
@@ -215,7 +212,7 @@ impl Maria {
         let bytes = ending_at(EventType::MARIA_GTID, frame, end, &body);
         Ok(match is_transaction {
             true => Rendered::Instead(bytes),
-            false => Rendered::Behind { gtid: bytes, instead: with_fraction(event, &query) },
+            false => Rendered::Both(bytes, with_fraction(event, &query)),
         })
     }
 
@@ -242,9 +239,10 @@ impl Maria {
     }
 }
 
-/// The fraction of a second of a statement's time has another code at a MariaDB, which stops reading at the first code of MySQL's that it does not know.
-fn with_fraction(event: &LogEvent, query: &QueryEvent<'_>) -> Option<Vec<u8>> {
-    let fraction = query.status().microseconds?;
+/// The fraction of a second of a statement's time has another code at a MariaDB, which stops reading at the first code of MySQL's that it does not know, and
+/// makes one up where there is none.
+fn with_fraction(event: &LogEvent, query: &QueryEvent<'_>) -> Vec<u8> {
+    let fraction = query.status().microseconds.unwrap_or(0);
     let mut vars = StatusVar::decode_all(query.status);
     vars.retain(|var| var.code() < FIRST_UNKNOWN_TO_MARIA);
     vars.push(StatusVar::MariaMicroseconds(fraction));
@@ -253,7 +251,7 @@ fn with_fraction(event: &LogEvent, query: &QueryEvent<'_>) -> Option<Vec<u8>> {
     let mut body = Vec::new();
     QueryEvent { status: &status, ..*query }.encode_body(&mut body);
     let header = &event.header;
-    Some(ending_at(header.event_type, frame(header, header.flags), event.end, &body))
+    ending_at(header.event_type, frame(header, header.flags), event.end, &body)
 }
 
 pub(super) fn frame(header: &EventHeader, flags: u16) -> Frame {

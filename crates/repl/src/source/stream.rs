@@ -246,9 +246,9 @@ impl Sender<'_> {
             Rendered::Nothing => {}
             Rendered::AsIs => self.send(&event.bytes, Some(event.end)),
             Rendered::Instead(bytes) => self.send(&bytes, Some(event.end)),
-            Rendered::Behind { gtid, instead } => {
-                self.send(&gtid, None);
-                self.send(instead.as_deref().unwrap_or(&event.bytes), Some(event.end));
+            Rendered::Both(first, second) => {
+                self.send(&first, None);
+                self.send(&second, Some(event.end));
             }
         }
         Ok(())

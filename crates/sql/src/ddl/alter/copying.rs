@@ -1,7 +1,7 @@
 //! Whether the server where an ALTER TABLE was made copies the table, and what of the result depends on it.
 
 use engine::Table;
-use types::TableDef;
+use types::{ColumnDef, TableDef};
 
 use super::super::{DdlContext, mapper};
 use super::online;
@@ -43,6 +43,13 @@ impl Copying {
         let numbered = mapper::numbered(old, new, sources);
         let numbers_generated = numbered.is_some_and(|column| new.generated_pk && column == 0);
         let numbers_others = numbered.is_some() && !numbers_generated;
+        // A MariaDB may do without a copy; then it begins with another number, and does not sort the index anew of a column that has another collation
+        // and another name: that is corrupted for it.
+        let is_renamed = |(column, source): (&ColumnDef, &Option<usize>)| {
+            source.is_some_and(|source| old.columns[source].name != column.name)
+        };
+        let renames = new.columns.iter().zip(sources).any(is_renamed);
+        let differs_in_place = numbers_others && context.auto_increment != (1, 1) || renames && !context.is_of_maria;
         Copying {
             is_asked,
             converts,
@@ -53,7 +60,8 @@ impl Copying {
             // A MariaDB has the default in place of NULL if it does not copy.
             is_logged: is_asked && (numbered.is_some() || refuses_null)
                 || silences_null && !context.is_of_maria
-                || drops_key && numbers_others,
+                || drops_key && numbers_others
+                || converts && differs_in_place,
         }
     }
 }
