@@ -77,7 +77,8 @@ impl Numbers {
 
     fn reserve(&mut self, table: &Table, largest: u64, series: Series, first: &mut Option<u64>) {
         if let Some(first) = first.take() {
-            (self.next, self.start, self.end) = (first, first, u64::MAX);
+            // That is all that there are, and so none is another row's.
+            (self.next, self.start, self.end) = (first, u64::MAX, u64::MAX);
             return;
         }
         if self.rows == 0 {
