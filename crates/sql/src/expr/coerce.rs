@@ -108,7 +108,6 @@ pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
         Value::Str(bytes) | Value::Bytes(bytes) => bytes.clone(),
         Value::UInt(n) => match &ty.origin {
             Some(ColumnType::Bit { bits }) => Bytes::copy_from_slice(&n.to_be_bytes()[8 - bits.div_ceil(8) as usize..]),
-            Some(ColumnType::Year) => format!("{n:04}").into_bytes().into(),
             _ => plain_text(value, 0),
         },
         other => plain_text(other, decimals_of(other, ty)),

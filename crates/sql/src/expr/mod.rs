@@ -36,6 +36,7 @@ pub(crate) mod locale;
 pub mod mode;
 pub mod order;
 pub mod pattern;
+pub(crate) mod stored;
 mod tree;
 pub mod types;
 pub(crate) mod zero;

@@ -123,7 +123,7 @@ pub struct ExprType {
     /// The slot holds UTC (a TIMESTAMP column as it is stored); reading it with [`crate::expr::Expr::column`] gives the
     /// session's time and a type without this flag.
     pub utc: bool,
-    /// A ZEROFILL column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
+    /// A ZEROFILL or YEAR column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
     pub(crate) zerofill: bool,
 }
 
@@ -192,7 +192,7 @@ impl ExprType {
         }
     }
 
-    /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL column.
+    /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL or YEAR column.
     pub(crate) fn zeros(&self) -> Option<usize> {
         let point = (self.kind == Kind::Decimal && self.decimals > 0) as u32;
         (self.zerofill && self.origin.is_some()).then_some((self.length + point) as usize)
@@ -327,7 +327,7 @@ impl ExprType {
         let mut column = ColumnDef::new(name, self.to_stored_type());
         column.nullable = self.nullable;
         column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
-        column.zerofill = self.zeros().is_some();
+        column.zerofill = self.zeros().is_some() && column.ty != ColumnType::Year;
         let truth = self.origin == Some(ColumnType::TinyInt { unsigned: false }) && self.length == 1;
         if matches!(self.kind, Kind::Float | Kind::Double) && self.decimals < NOT_FIXED {
             column.float_digits = Some((u8::try_from(self.length).unwrap_or(u8::MAX), self.decimals));
@@ -355,7 +355,7 @@ impl ExprType {
         };
         ty.nullable = nullable;
         ty.utc = false;
-        if ty.kind == Kind::Str || self.kind.is_text() && other.kind.is_text() {
+        if ty.kind.is_string() || self.kind.is_text() && other.kind.is_text() {
             (ty.collation, ty.coercibility) = aggregate_collations(self, other);
         }
         if ty.kind == Kind::Json {
@@ -392,6 +392,8 @@ impl ExprType {
                 NOT_FIXED.. => ExprType::of_kind(Float),
                 decimals => ExprType { decimals, ..ExprType::of_kind(Float) },
             },
+            (Float, Int | UInt) if has_few_digits(other) => ExprType::of_kind(Float),
+            (Int | UInt, Float) if has_few_digits(self) => ExprType::of_kind(Float),
             (a, b) if a.is_numeric() && b.is_numeric() => {
                 if matches!(a, Float | Double) || matches!(b, Float | Double) {
                     return ExprType::double(self.decimals_of_double().max(other.decimals_of_double()));
@@ -411,6 +413,15 @@ impl ExprType {
             (Bytes, _) | (_, Bytes) => ExprType::bytes(0),
             _ => ExprType::text(0, CollationId::DEFAULT),
         }
+    }
+}
+
+/// Whether it is a column of which a FLOAT holds all numbers.
+fn has_few_digits(ty: &ExprType) -> bool {
+    match &ty.origin {
+        Some(ColumnType::Year) => true,
+        Some(origin) => matches!(origin.integer(), Some((1..=3, _))),
+        None => false,
     }
 }
 

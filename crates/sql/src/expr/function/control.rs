@@ -15,6 +15,7 @@ use crate::expr::choice::condition_of_if;
 use crate::expr::coerce;
 use crate::expr::compare::compare;
 use crate::expr::context::SessionInfo;
+use crate::expr::stored;
 use crate::expr::tree::{CompareOp, Expr};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
@@ -113,6 +114,15 @@ pub(super) static COERCED: FunctionInfo = line(
         let value = args.value(0)?.into_owned();
         coerce::to_type(value, &args.args[0].ty, args.ty, args.ctx)
     },
+);
+
+/// Not by name: see [`super::stored`].
+pub(super) static STORED: FunctionInfo = line(
+    "stored",
+    1,
+    1,
+    |args, _| args[0].ty.clone(),
+    |args| stored::stored(args.value(0)?.into_owned(), &args.args[0], args.ty, (args.row, args.ctx)),
 );
 
 /// Brings the arguments that a function may give back into one form.

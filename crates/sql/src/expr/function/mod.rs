@@ -299,6 +299,13 @@ pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
 }
 
+/// The values as a column of a UNION holds them ([`stored`](crate::expr::stored)).
+pub(crate) fn stored(arg: Expr, ty: &ExprType) -> Expr {
+    let nullable = arg.ty.nullable || ty.nullable;
+    let ty = ExprType { origin: None, ..ty.clone() }.nullable(nullable);
+    Expr { kind: ExprKind::Call { function: Function(&control::STORED), args: vec![arg] }, ty }
+}
+
 /// The arguments of one call while it is evaluated.
 pub(crate) struct Args<'a> {
     pub(crate) args: &'a [Expr],
