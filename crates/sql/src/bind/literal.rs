@@ -169,7 +169,7 @@ pub(crate) fn plain(value: &sql::Value, collation: CollationId) -> Result<Expr, 
     match value {
         V::Number(digits, _) => build::number_literal(digits),
         V::SingleQuotedString(text) | V::DoubleQuotedString(text) => Ok(build::string_literal(text, collation)),
-        V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
+        V::HexStringLiteral(digits) => Ok(build::hex_literal(hex_bytes(digits))),
         V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
         V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
         V::Null => Ok(Expr::null()),

@@ -212,7 +212,7 @@ pub(crate) fn is_default(expr: &sql::Expr) -> bool {
 /// character set (SET NAMES binary) the bytes of the column's own.
 pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
     match &value.kind {
-        ExprKind::Literal(_) if column.ty.is_numeric() => build::numeric_arg(value),
+        ExprKind::Literal(_) if takes_numbers(column) => build::numeric_arg(value),
         ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
             build::bytes_literal(text.to_vec())
         }
@@ -224,6 +224,11 @@ pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
             Some(_) => function::copied(value, &column.ty),
         },
     }
+}
+
+/// Whether a bit or hexadecimal literal is a number for it. A BIT takes its bytes, which are the same.
+pub(super) fn takes_numbers(column: &ColumnDef) -> bool {
+    column.ty.is_numeric() || column.ty == ColumnType::Year
 }
 
 /// How values that do not fit are treated.

@@ -282,7 +282,10 @@ pub(super) fn literal_bits(expr: &Expr) -> Option<u64> {
 /// The argument as a number where its text is not the number meant (`0x41`, ENUM, SET), or is read without a word (TEXT, BLOB).
 pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     if let Some(n) = literal_bits(&arg) {
-        return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
+        return match i64::try_from(n) {
+            Ok(n) if !arg.ty.is_hex => integer_literal(n),
+            _ => unsigned_literal(n),
+        };
     }
     match arg.ty.origin {
         Some(ColumnType::Enum { .. } | ColumnType::Set { .. } | ColumnType::Text { .. } | ColumnType::Blob { .. }) => {

@@ -70,7 +70,13 @@ pub fn string_literal(text: &str, collation: CollationId) -> Expr {
     Expr::literal(Value::from(text), ty)
 }
 
-/// `x'4D'`, `0x4D`, `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
+/// `x'4D'`, `0x4D`: a binary string, in numeric context a number without a sign.
+pub fn hex_literal(bytes: Vec<u8>) -> Expr {
+    let literal = bytes_literal(bytes);
+    Expr { ty: ExprType { is_hex: true, ..literal.ty }, ..literal }
+}
+
+/// `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
 pub fn bytes_literal(bytes: Vec<u8>) -> Expr {
     let ty = ExprType::bytes(bytes.len() as u32).nullable(false);
     Expr::literal(Value::Bytes(bytes.into()), ty)
@@ -442,6 +448,7 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
     match &arg.kind {
         ExprKind::Literal(Value::Int(i64::MIN)) => return Ok(decimal_literal(Decimal::from(1u64 << 63))),
         ExprKind::Literal(Value::Int(n)) => return Ok(integer_literal(-n)),
+        ExprKind::Literal(Value::UInt(n)) if i64::try_from(*n).is_ok() => return Ok(integer_literal(-(*n as i64))),
         ExprKind::Literal(Value::UInt(n)) if *n == 1 << 63 => return Ok(integer_literal(i64::MIN)),
         ExprKind::Literal(Value::UInt(n)) => return Ok(decimal_literal(Decimal::from(*n).negated())),
         ExprKind::Literal(Value::Decimal(n)) => return Ok(decimal_literal(n.negated())),

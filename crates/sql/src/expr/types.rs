@@ -125,6 +125,8 @@ pub struct ExprType {
     pub utc: bool,
     /// A ZEROFILL or YEAR column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
     pub(crate) zerofill: bool,
+    /// A hexadecimal literal, which is a number without a sign where it is one; a bit literal has one.
+    pub(crate) is_hex: bool,
 }
 
 impl ExprType {
@@ -135,7 +137,9 @@ impl ExprType {
         let length = column.display_width.map_or(length, u32::from);
         let (length, decimals) = column.float_digits.map_or((length, decimals), |(all, after)| (all.into(), after));
         ExprType {
-            zerofill: column.zerofill,
+            // A YEAR shows four digits.
+            zerofill: column.zerofill || column.ty == ColumnType::Year,
+            is_hex: false,
             kind,
             nullable: column.nullable,
             collation: match kind {
@@ -172,6 +176,7 @@ impl ExprType {
             length,
             utc: false,
             zerofill: false,
+            is_hex: false,
         }
     }
 
