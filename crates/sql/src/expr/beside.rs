@@ -291,6 +291,7 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
         Some(ColumnType::Enum { .. } | ColumnType::Set { .. } | ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
             function::own_number(arg)
         }
+        _ if arg.is_choice_of_text() => function::own_number(arg),
         _ => arg,
     }
 }

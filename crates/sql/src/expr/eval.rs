@@ -114,6 +114,10 @@ impl Expr {
             | ExprKind::Like { .. } => self.eval_condition(row, ctx),
             // `0x1F` is a number here.
             ExprKind::Literal(Value::Bytes(bytes)) if bytes.len() <= 8 => Ok(Some(bytes.iter().any(|&byte| byte != 0))),
+            _ if self.is_choice_of_text() => match self.chosen(row, ctx)? {
+                Some(part) => part.eval_truth(row, ctx),
+                None => Ok(None),
+            },
             // The place of a member, the bits of a set.
             _ if let Some(ColumnType::Enum { members }) = &self.ty.origin
                 && members.iter().any(String::is_empty) =>
@@ -280,6 +284,19 @@ fn eval_case(
     row: &[Value],
     ctx: &EvalContext<'_>,
 ) -> Result<Value, SqlError> {
+    match arm_of_case(operand, arms, row, ctx)?.or(otherwise) {
+        Some(then) => then.eval(row, ctx),
+        None => Ok(Value::Null),
+    }
+}
+
+/// THEN of the first WHEN that holds.
+pub(crate) fn arm_of_case<'e>(
+    operand: Option<&Expr>,
+    arms: &'e [(Expr, Expr)],
+    row: &[Value],
+    ctx: &EvalContext<'_>,
+) -> Result<Option<&'e Expr>, SqlError> {
     let value = operand.map(|operand| operand.eval_ref(row, ctx)).transpose()?;
     for (when, then) in arms {
         let chosen = match (&value, operand) {
@@ -290,8 +307,8 @@ fn eval_case(
             _ => when.eval_truth(row, ctx)? == Some(true),
         };
         if chosen {
-            return then.eval(row, ctx);
+            return Ok(Some(then));
         }
     }
-    otherwise.map_or(Ok(Value::Null), |otherwise| otherwise.eval(row, ctx))
+    Ok(None)
 }

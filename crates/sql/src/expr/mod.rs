@@ -22,6 +22,7 @@ mod beside;
 pub mod build;
 mod cast;
 pub(crate) mod choice;
+mod chosen;
 pub(crate) mod coerce;
 pub(crate) mod compare;
 pub(crate) mod constant;

@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use base::SqlError;
-use types::Value;
+use types::{ColumnType, Value};
 
 use crate::expr::copied::Copied;
 use types::column::choice_number;
@@ -46,13 +46,15 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 
 /// Not by name: see [`super::own_number`]. Like any text's number it is a DOUBLE.
 pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number_type, |args| {
-    let value = args.value(0)?;
-    let text = some!(value.as_bytes());
-    let number = args.args[0].ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
-    Ok(match number {
-        Some(Value::UInt(number)) => Value::Double(number as f64),
-        _ => Value::Double(types::number::parse_f64(text).0),
-    })
+    let (value, own) = args.args[0].eval_own(args.row, args.ctx)?;
+    let number = own.ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
+    let is_long = matches!(own.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
+    let number = match (number, value.as_bytes()) {
+        (Some(Value::UInt(number)), _) => Some(number as f64),
+        (_, Some(text)) if is_long => Some(types::number::parse_f64(text).0),
+        _ => coerce::to_f64(&value, args.ctx)?,
+    };
+    Ok(number.map_or(Value::Null, Value::Double))
 });
 
 /// Not by name: see [`super::copied`]. The type's origin is the column's.
