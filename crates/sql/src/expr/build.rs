@@ -16,6 +16,7 @@ use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
 pub(crate) use crate::expr::compare::is_constant_beside;
 use crate::expr::compare::wrong_value;
+pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;

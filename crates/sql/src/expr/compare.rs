@@ -107,6 +107,20 @@ fn exactly_double(n: &Value, double: f64) -> Option<Ordering> {
     }
 }
 
+/// Whether two integers have the same 64 bits, of which one may be a signed number and the other none. To FIELD, to CASE and to IN with
+/// values of rows they are equal, as in MySQL.
+pub(crate) fn have_same_bits(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::UInt(b)) | (Value::UInt(b), Value::Int(a)) => *a as u64 == *b,
+        _ => false,
+    }
+}
+
+/// Whether IN compares integers by their bits: if it has several values and not all are constants.
+pub(crate) fn is_by_bits(list: &[Expr]) -> bool {
+    list.len() > 1 && !list.iter().all(|item| item.constancy() <= Constancy::Execution)
+}
+
 fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {
     use Value::*;
     Ok(match (a, b) {

@@ -10,7 +10,7 @@ use types::{CollationId, ColumnType, Value};
 use crate::expr::arithmetic;
 use crate::expr::cast;
 use crate::expr::coerce;
-use crate::expr::compare::{compare, compare_sides, exactly};
+use crate::expr::compare::{compare, compare_sides, exactly, have_same_bits, is_by_bits};
 use crate::expr::context::EvalContext;
 use crate::expr::function::Args;
 use crate::expr::interval;
@@ -224,6 +224,9 @@ fn eval_in(
             Value::Str(text) if list.len() > 1 => exactly(&value, text),
             _ => None,
         };
+        if have_same_bits(&value, &other) && is_by_bits(list) {
+            return Ok(Some(true));
+        }
         let order = match exact {
             None => compare_sides((sought, &value), (item, &other), collation, ctx)?,
             exact => exact,
@@ -302,7 +305,8 @@ pub(crate) fn arm_of_case<'e>(
         let chosen = match (&value, operand) {
             (Some(value), Some(operand)) => {
                 let collation = aggregate_collations(&operand.ty, &when.ty).0;
-                compare(value, &*when.eval_ref(row, ctx)?, collation, ctx)? == Some(Ordering::Equal)
+                let other = when.eval_ref(row, ctx)?;
+                have_same_bits(value, &other) || compare(value, &other, collation, ctx)? == Some(Ordering::Equal)
             }
             _ => when.eval_truth(row, ctx)? == Some(true),
         };

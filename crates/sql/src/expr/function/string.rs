@@ -12,6 +12,7 @@ use super::{
 use crate::expr::arithmetic;
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
+use crate::expr::compare::{compare, have_same_bits};
 use crate::expr::context::SessionInfo;
 use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind};
@@ -394,14 +395,16 @@ fn locate(args: &Args<'_>, part: usize, text: usize) -> Result<Value, SqlError> 
 
 fn field(args: &Args<'_>) -> Result<Value, SqlError> {
     let wanted = args.value(0)?;
+    let by_bits = args.args.iter().all(|arg| arg.ty.kind.is_integer());
     for at in 1..args.len() {
+        if by_bits && have_same_bits(&wanted, &*args.value(at)?) {
+            return Ok(Value::Int(at as i64));
+        }
         // The first argument's, however strongly another insists.
         let (first, other) = (&args.args[0].ty, &args.args[at].ty);
         let texts = first.kind == Kind::Str && other.kind == Kind::Str;
         let collation = if texts { first.collation } else { aggregate_collations(first, other).0 };
-        if crate::expr::compare::compare(&wanted, &*args.value(at)?, collation, args.ctx)?
-            .is_some_and(|order| order.is_eq())
-        {
+        if compare(&wanted, &*args.value(at)?, collation, args.ctx)?.is_some_and(|order| order.is_eq()) {
             return Ok(Value::Int(at as i64));
         }
     }
