@@ -90,9 +90,9 @@ fn from_base64(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(base64::decode(&text).map_or(Value::Null, |bytes| Value::Bytes(bytes.into())))
 }
 
-fn in_base(args: &Args<'_>, base: u64) -> Result<Value, SqlError> {
-    let n = some!(coerce::to_bits(&*args.value(0)?, args.ctx)?);
-    Ok(Value::str(digits_of(n, base)))
+/// BIN and OCT: what CONV makes of the digits of a decimal number.
+fn in_base(args: &Args<'_>, base: i64) -> Result<Value, SqlError> {
+    converted(args, 10, base)
 }
 
 fn digits_of(mut n: u64, base: u64) -> String {
@@ -125,8 +125,12 @@ fn base(args: &Args<'_>, at: usize) -> Result<Option<i64>, SqlError> {
 }
 
 fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
+    converted(args, some!(base(args, 1)?), some!(base(args, 2)?))
+}
+
+fn converted(args: &Args<'_>, from: i64, to: i64) -> Result<Value, SqlError> {
     let bits = bits_of(args)?;
-    let (text, from, to) = (some!(args.text(0)?), some!(base(args, 1)?), some!(base(args, 2)?));
+    let text = some!(args.text(0)?);
     let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
     if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
         return Ok(Value::Null);

@@ -430,7 +430,10 @@ fn elt(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
-    let bits = some!(args.int(0)?);
+    let bits = match &*args.value(0)? {
+        Value::UInt(bits) => *bits as i64,
+        _ => some!(args.int(0)?),
+    };
     let mut chosen: Vec<Bytes> = Vec::new();
     for at in 1..args.len().min(65) {
         if bits >> (at - 1) & 1 == 1

@@ -143,9 +143,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, super::int, |args| {
         let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
-        // In 32 bits that go round, as in MySQL.
-        let sum = (months_of(period) as i32).wrapping_add(months as i32) as u32;
-        Ok(Value::Int(period_of(i64::from(sum))))
+        Ok(Value::Int(period_of(months_of(period).wrapping_add(months) as u64)))
     }),
     line("period_diff", 2, 2, super::int, |args| {
         Ok(Value::Int(months_of(some!(args.int(0)?)) - months_of(some!(args.int(1)?))))
@@ -343,7 +341,12 @@ fn maketime(args: &Args<'_>) -> Result<Value, SqlError> {
     }
     let hours = hour.unsigned_abs().min(10_000) as i64;
     let micros = (hours * 60 + minute) * 60 * MICROS_PER_SECOND + (second * 1e6).round() as i64;
-    Ok(Value::Time(Time::from_micros(if hour < 0 { -micros } else { micros }).clamped().0))
+    let (time, clamped) = Time::from_micros(if hour < 0 { -micros } else { micros }).clamped();
+    if clamped {
+        let fraction = if second.fract() == 0.0 { String::new() } else { format!("{:.6}", second.fract())[1..].into() };
+        args.ctx.truncated("time", format!("{hour:02}:{minute:02}:{:02}{fraction}", second.trunc()).as_bytes())?;
+    }
+    Ok(Value::Time(time))
 }
 
 fn timediff(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -462,8 +465,9 @@ fn months_of(period: i64) -> i64 {
     types::temporal::parse::full_year(year.clamp(0, 99_999) as u32) as i64 * 12 + month - 1
 }
 
-fn period_of(months: i64) -> i64 {
-    months / 12 * 100 + months % 12 + 1
+/// Before the first of all months numbers go round, as in MySQL.
+fn period_of(months: u64) -> i64 {
+    (months / 12).wrapping_mul(100).wrapping_add(months % 12 + 1) as i64
 }
 
 /// The unit is a constant; its number has so many characters at most, with the sign.
