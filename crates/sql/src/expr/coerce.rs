@@ -114,6 +114,22 @@ pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
     }
 }
 
+/// The value of an expression as text. A TIME that an INTERVAL, ADDTIME or SUBTIME has made shows all digits of its fraction, or none.
+pub(crate) fn text_of(expr: &Expr, value: &Value) -> Bytes {
+    match value {
+        Value::Time(time) if is_sum(expr) => plain_text(value, fsp_of(time.parts().4)),
+        _ => text(value, &expr.ty),
+    }
+}
+
+fn is_sum(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Interval { .. } => true,
+        ExprKind::Call { function, .. } => matches!(function.name(), "addtime" | "subtime" | "adddate" | "subdate"),
+        _ => false,
+    }
+}
+
 /// The value as a binary string: text in the bytes of its own character set.
 pub(crate) fn bytes(value: &Value, ty: &ExprType) -> Bytes {
     let text = text(value, ty);

@@ -62,7 +62,13 @@ impl Expr {
                     coerce::check_whole(arg, &value, ctx)?;
                 }
                 let is_dated = matches!(to, CastType::Date | CastType::DateTime { .. } | CastType::Time { .. });
-                let value = if is_dated { coerce::dated(arg, value) } else { value };
+                let value = match (is_dated, to) {
+                    (true, _) => coerce::dated(arg, value),
+                    (false, CastType::Char { .. }) if matches!(*value, Value::Time(_)) => {
+                        Cow::Owned(Value::Str(coerce::text_of(arg, &value)))
+                    }
+                    (false, _) => value,
+                };
                 cast::eval(&value, &arg.ty, *to, &self.ty, ctx)
             }
             ExprKind::Collate(arg) => arg.eval(row, ctx),

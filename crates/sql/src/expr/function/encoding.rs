@@ -44,7 +44,10 @@ fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
             coerce::check_whole(&args.args[0], &value, args.ctx)?;
             format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
         }
-        other => hex_text(&coerce::bytes(other, &args.args[0].ty)).to_uppercase(),
+        other if coerce::has_other_bytes(&args.args[0].ty) => {
+            hex_text(&coerce::bytes(other, &args.args[0].ty)).to_uppercase()
+        }
+        other => hex_text(&coerce::text_of(&args.args[0], other)).to_uppercase(),
     }))
 }
 

@@ -354,13 +354,17 @@ impl<'a> Args<'a> {
 
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let value = self.value(at)?;
-        Ok((!value.is_null()).then(|| coerce::text(&value, &self.args[at].ty)))
+        Ok((!value.is_null()).then(|| coerce::text_of(&self.args[at], &value)))
     }
 
     /// The argument as a binary string.
     fn bytes(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let value = self.value(at)?;
-        Ok((!value.is_null()).then(|| coerce::bytes(&value, &self.args[at].ty)))
+        let arg = &self.args[at];
+        Ok((!value.is_null()).then(|| match coerce::has_other_bytes(&arg.ty) {
+            true => coerce::bytes(&value, &arg.ty),
+            false => coerce::text_of(arg, &value),
+        }))
     }
 
     /// A text that becomes part of the result; 3854 if the result's character set does not have it.
