@@ -9,7 +9,7 @@ use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
 use crate::charsets;
 use crate::expr::build;
-use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode, hex_text};
+use crate::expr::{CastType, Coercibility, Expr, ExprType, Kind, SqlMode, hex_text};
 use crate::parse::{bit_bytes, hex_bytes};
 
 impl<'a> Binder<'a> {
@@ -185,10 +185,11 @@ pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
     }
 }
 
-/// `_binary'…'`: the bytes that the client wrote.
+/// `_binary'…'`: the bytes that the client wrote. Unlike a hexadecimal literal it is never a number.
 pub(crate) fn binary_text(text: &str, client: Charset) -> Result<Expr, SqlError> {
     let text = build::string_literal(text, client.default_collation());
-    build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)
+    let bytes = build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)?;
+    Ok(Expr { ty: ExprType { coercibility: Coercibility::Coercible, nullable: false, ..bytes.ty }, ..bytes })
 }
 
 /// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.

@@ -14,7 +14,6 @@ use crate::expr::beside::{
 };
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
-pub(crate) use crate::expr::compare::is_constant_beside;
 use crate::expr::compare::wrong_value;
 pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
@@ -392,11 +391,11 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     };
     let numbers = list.iter().all(|item| item.ty.kind.is_numeric());
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
-    let is_binary = list.iter().any(|item| item.ty.kind == Kind::Bytes);
-    let (value, list) = match is_binary {
-        true => (as_bytes(value), list.into_iter().map(as_bytes).collect()),
-        false => (value, list),
-    };
+    let mut all = vec![value];
+    all.extend(list);
+    bytes_together(&mut all);
+    let value = all.remove(0);
+    let list = all;
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
     let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Refused)?;
