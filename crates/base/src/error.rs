@@ -320,6 +320,7 @@ pub mod codes {
     pub const CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: Code = (1790, "HY000");
     pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
     pub const UNKNOWN_EXPLAIN_FORMAT: Code = (1791, "HY000");
+    pub const DUP_INDEX: Code = (1831, "HY000");
     pub const FK_COLUMN_CANNOT_CHANGE: Code = (1832, "HY000");
     pub const FK_COLUMN_CANNOT_CHANGE_CHILD: Code = (1833, "HY000");
     pub const UNKNOWN_ALTER_ALGORITHM: Code = (1800, "HY000");

@@ -133,6 +133,7 @@ fn table_def(
     for spec in &create.foreign_keys {
         foreign_key::add(&mut def, spec, context)?;
     }
+    index::tell_duplicates(&def, &[], context.warnings);
     finish(&mut def, context)?;
     foreign_key::check(&def, None, context)?;
     Ok(def)

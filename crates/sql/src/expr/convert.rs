@@ -489,9 +489,10 @@ impl Assignment<'_> {
         match n.filter(|n| *n <= max) {
             Some(n) => Ok(Value::UInt(n)),
             None => {
-                match self.strictness {
-                    Strictness::Strict => self.too_long()?,
-                    Strictness::Lenient => self.out_of_range()?,
+                // IGNORE does not change which of the two it is.
+                match self.ctx.session.sql_mode.is_strict() {
+                    true => self.complain(codes::DATA_TOO_LONG, format!("Data too long {}", self.at()))?,
+                    false => self.out_of_range()?,
                 }
                 Ok(Value::UInt(max))
             }
