@@ -390,6 +390,8 @@ pub mod codes {
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
     pub const NO_SUCH_DB: Code = (3503, "42Y07");
+    pub const INVALID_BITWISE_OPERANDS_SIZE: Code = (3513, "HY000");
+    pub const BITWISE_AGGREGATE_TOO_LONG: Code = (3514, "HY000");
     pub const PK_INDEX_CANT_BE_INVISIBLE: Code = (3522, "HY000");
     pub const UNKNOWN_AUTHID: Code = (3523, "HY000");
     pub const ROLE_NOT_GRANTED: Code = (3530, "HY000");

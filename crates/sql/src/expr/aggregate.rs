@@ -21,6 +21,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
 
+use crate::expr::bits::{self, BitsSoFar};
 use crate::expr::build::{Mixed, agree, bytes_together, cast};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
@@ -98,7 +99,7 @@ enum SoFar {
     },
     /// MIN, MAX, ANY_VALUE.
     One(Option<Value>),
-    Bits(u64),
+    Bits(BitsSoFar),
     /// Count, mean and sum of squared distances from it (Welford).
     Variance {
         count: u64,
@@ -182,8 +183,10 @@ impl Aggregate {
                 | AggregateFunction::JsonArrayAgg
                 | AggregateFunction::JsonObjectAgg
         );
-        let mut args: Vec<Expr> =
-            if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
+        let is_of_bits =
+            matches!(function, AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor);
+        let form = if is_of_bits { bits::argument } else { crate::expr::build::numeric_arg };
+        let mut args: Vec<Expr> = if takes_numbers { args.into_iter().map(form).collect() } else { args };
         if let (AggregateFunction::Sum | AggregateFunction::Avg, true, [arg]) =
             (function, clauses.distinct, &mut args[..])
             && arg.ty.kind.is_string()
@@ -199,7 +202,7 @@ impl Aggregate {
             let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
             agree(&types, "group_concat", Mixed::Allowed)?;
         }
-        let ty = infer(function, &args, session);
+        let ty = infer(function, &args, session)?;
         // DISTINCT changes nothing in these, and would only remember all values.
         let distinct = clauses.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
         let mut separator = clauses.separator.unwrap_or(Bytes::from_static(b","));
@@ -230,8 +233,7 @@ impl Aggregate {
             }
             Sum | Avg => SoFar::Double { sum: 0.0, count: 0 },
             Min | Max | AnyValue => SoFar::One(None),
-            BitAnd => SoFar::Bits(u64::MAX),
-            BitOr | BitXor => SoFar::Bits(0),
+            BitAnd | BitOr | BitXor => SoFar::Bits(BitsSoFar::start(self.function, &self.ty)),
             StdPop | StdSamp | VarPop | VarSamp => SoFar::Variance { count: 0, mean: 0.0, squares: 0.0 },
             GroupConcat => SoFar::Text { joined: Vec::new(), rows: 0, cut: false },
             JsonArrayAgg | JsonObjectAgg => SoFar::Json { elements: Vec::new(), bytes: 0 },
@@ -323,14 +325,7 @@ impl Aggregate {
                     *best = Some(value.clone());
                 }
             }
-            SoFar::Bits(bits) => {
-                let n = coerce::to_bits(value, ctx)?.unwrap_or(0);
-                match self.function {
-                    AggregateFunction::BitAnd => *bits &= n,
-                    AggregateFunction::BitOr => *bits |= n,
-                    _ => *bits ^= n,
-                }
-            }
+            SoFar::Bits(bits) => bits.add(self.function, &self.args[0], value, ctx)?,
             SoFar::Variance { count, mean, squares } => {
                 let n = coerce::to_f64(value, ctx)?.unwrap_or(0.0);
                 *count += 1;
@@ -441,7 +436,7 @@ impl Aggregate {
             }
             SoFar::Double { sum, count } => Value::Double(if self.function == Avg { sum / count as f64 } else { sum }),
             SoFar::One(value) => value.unwrap_or(Value::Null),
-            SoFar::Bits(bits) => Value::UInt(bits),
+            SoFar::Bits(bits) => bits.finish(self.function, &self.ty),
             SoFar::Variance { count, squares, .. } => {
                 let divisor = count as f64 - matches!(self.function, StdSamp | VarSamp) as u8 as f64;
                 let variance = squares / divisor;
@@ -466,7 +461,7 @@ impl Aggregate {
     }
 }
 
-fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> ExprType {
+fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> Result<ExprType, SqlError> {
     use AggregateFunction::*;
     const MORE_DIGITS_OF_SUM: u32 = 22;
     let arg = args.first().map(|arg| &arg.ty);
@@ -475,7 +470,7 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
     });
     let digits = arg.map_or(0, |ty| ty.int_digits() + ty.decimals as u32);
     let scale = arg.map_or(0, |ty| if is_exact { ty.decimals } else { 0 });
-    match function {
+    Ok(match function {
         Count => ExprType { length: 21, ..ExprType::of_kind(Kind::Int) }.nullable(false),
         Sum if is_exact => ExprType::decimal(digits + MORE_DIGITS_OF_SUM, scale),
         Avg if is_exact => {
@@ -488,11 +483,14 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
             ExprType::double(decimals.saturating_add(session.div_precision_increment))
         }
         StdPop | StdSamp | VarPop | VarSamp => ExprType::of_kind(Kind::Double),
-        BitAnd | BitOr | BitXor => ExprType { length: 21, ..ExprType::of_kind(Kind::UInt) }.nullable(false),
+        BitAnd | BitOr | BitXor => {
+            let of = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null));
+            bits::aggregate_type(&of)?
+        }
         Min | Max | AnyValue => {
             let mut ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
             if ty.kind == Kind::Json {
-                return ExprType::json();
+                return Ok(ExprType::json());
             }
             if ty.kind == Kind::Str && !matches!(function, AnyValue) {
                 // The smallest member by its text, not by its place: MySQL compares them as strings.
@@ -505,7 +503,7 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
             // In bytes; so many characters if each takes one.
             let length = u32::try_from(session.group_concat_max_len).unwrap_or(u32::MAX);
             if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
-                return ExprType::bytes(length);
+                return Ok(ExprType::bytes(length));
             }
             let collation = args.iter().fold(None::<ExprType>, |all, arg| match all {
                 None => Some(arg.ty.clone()),
@@ -517,7 +515,7 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
             let strings = collation.filter(|ty| ty.kind == Kind::Str);
             ExprType::text(length, strings.map_or(CollationId::DEFAULT, |ty| ty.collation))
         }
-    }
+    })
 }
 
 /// 1690

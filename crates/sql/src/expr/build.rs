@@ -12,6 +12,7 @@ use crate::expr::beside::{
     beside, comparable, json_between, list_beside, number_beside_column, numeric_beside, temporal_constant,
     text_between,
 };
+use crate::expr::bits;
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
 use crate::expr::compare::wrong_value;
@@ -461,14 +462,12 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
 
 /// `| & ^ << >>`
 pub fn bit(op: BitOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
-    let (left, right) = (numeric_arg(left), numeric_arg(right));
-    let ty = ExprType::of_kind(Kind::UInt).nullable(left.ty.nullable || right.ty.nullable);
-    Ok(Expr { kind: ExprKind::Bit { op, args: pair(left, right) }, ty })
+    Ok(bits::operation(op, left, right))
 }
 
 /// `~arg`
 pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
-    bit(BitOp::Xor, arg, unsigned_literal(u64::MAX))
+    Ok(bits::inverse(arg, unsigned_literal(u64::MAX)))
 }
 
 /// The type that holds the values of all of these; NULL of none.

@@ -8,6 +8,7 @@ use base::memory;
 use types::{CollationId, ColumnType, Value};
 
 use crate::expr::arithmetic;
+use crate::expr::bits;
 use crate::expr::cast;
 use crate::expr::coerce;
 use crate::expr::compare::{compare, compare_sides, exactly, have_same_bits, is_by_bits};
@@ -16,7 +17,7 @@ use crate::expr::function::Args;
 use crate::expr::interval;
 use crate::expr::json;
 use crate::expr::pattern;
-use crate::expr::tree::{BitOp, CastType, CompareOp, Expr, ExprKind};
+use crate::expr::tree::{CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
 
 impl Expr {
@@ -52,7 +53,7 @@ impl Expr {
             }
             ExprKind::Call { function, args } => function.eval(&Args::new(*function, args, &self.ty, row, ctx)),
             ExprKind::Negate(arg) => arithmetic::negate(&*arg.eval_ref(row, ctx)?, ctx),
-            ExprKind::Bit { op, args } => eval_bit(*op, args, row, ctx),
+            ExprKind::Bit { op, args } => bits::eval(*op, args, &self.ty, row, ctx),
             ExprKind::Case { operand, arms, otherwise } => {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
@@ -267,23 +268,6 @@ fn eval_between(
         (Some(true), Some(true)) => Some(true),
         _ => None,
     })
-}
-
-fn eval_bit(op: BitOp, args: &[Expr; 2], row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
-    coerce::check_whole(&args[0], &left, ctx)?;
-    coerce::check_whole(&args[1], &right, ctx)?;
-    let (Some(a), Some(b)) = (coerce::to_bits(&left, ctx)?, coerce::to_bits(&right, ctx)?) else {
-        return Ok(Value::Null);
-    };
-    let shift = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    Ok(Value::UInt(match op {
-        BitOp::Or => a | b,
-        BitOp::And => a & b,
-        BitOp::Xor => a ^ b,
-        BitOp::ShiftLeft => a.checked_shl(shift(b)).unwrap_or(0),
-        BitOp::ShiftRight => a.checked_shr(shift(b)).unwrap_or(0),
-    }))
 }
 
 fn eval_case(

@@ -19,6 +19,7 @@
 pub mod aggregate;
 mod arithmetic;
 mod beside;
+mod bits;
 pub mod build;
 mod cast;
 pub(crate) mod choice;
