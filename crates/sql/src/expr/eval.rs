@@ -74,9 +74,13 @@ impl Expr {
             }
             ExprKind::Collate(arg) => arg.eval(row, ctx),
             ExprKind::Interval { args, unit, subtract } => {
-                let (date, amount) =
-                    (coerce::dated(&args[0], args[0].eval_ref(row, ctx)?), args[1].eval_ref(row, ctx)?);
-                interval::add(&date, &amount, *unit, *subtract, &self.ty, ctx)
+                let date = coerce::dated(&args[0], args[0].eval_ref(row, ctx)?);
+                let amount = || {
+                    let amount = args[1].eval_ref(row, ctx)?;
+                    coerce::check_whole(&args[1], &amount, ctx)?;
+                    Ok(amount)
+                };
+                interval::add(&date, amount, (*unit, *subtract), &self.ty, ctx)
             }
             ExprKind::UserVariable(name) => {
                 let variables = ctx.session.user_variables.lock();

@@ -1,5 +1,7 @@
 //! Dates and intervals: `date ± INTERVAL`, EXTRACT, TIMESTAMPDIFF.
 
+use std::borrow::Cow;
+
 use base::{SqlError, codes};
 use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow};
@@ -110,24 +112,26 @@ pub(crate) fn infer(date: &ExprType, amount: &ExprType, unit: IntervalUnit) -> E
 /// More microseconds, and months, than lie between any two dates.
 const AMOUNT_MAX: i64 = 1 << 60;
 
-/// `date ± INTERVAL amount unit`, where `ty` is what [`infer`] said.
-pub(crate) fn add(
+/// `date ± INTERVAL amount unit`, where `ty` is what [`infer`] said. The amount is asked for if the date is one.
+pub(crate) fn add<'v>(
     date: &Value,
-    amount: &Value,
-    unit: IntervalUnit,
-    subtract: bool,
+    amount: impl FnOnce() -> Result<Cow<'v, Value>, SqlError>,
+    (unit, subtract): (IntervalUnit, bool),
     ty: &ExprType,
     ctx: &EvalContext<'_>,
 ) -> Result<Value, SqlError> {
+    if date.is_null() {
+        return Ok(Value::Null);
+    }
     if let (Value::Time(time), Kind::Time) = (date, ty.kind) {
-        let Some(amount) = signed_measure(amount, unit, subtract, ctx)? else { return Ok(Value::Null) };
+        let Some(amount) = signed_measure(&*amount()?, unit, subtract, ctx)? else { return Ok(Value::Null) };
         let (sum, clamped) = Time::from_micros(time.micros().saturating_add(amount)).clamped();
         return if clamped { out_of_range("TIME", ctx) } else { Ok(Value::Time(sum)) };
     }
     let Some(start) = coerce::to_datetime(date, Allow { zero_date: false, ..cast::allowed(ctx) }, ctx)? else {
         return Ok(Value::Null);
     };
-    let Some(amount) = signed_measure(amount, unit, subtract, ctx)? else { return Ok(Value::Null) };
+    let Some(amount) = signed_measure(&*amount()?, unit, subtract, ctx)? else { return Ok(Value::Null) };
     // Days are counted from a day that a calendar has; months pass over it.
     if start.date.has_zero_part() || (!unit.in_months() && !Allow::ZEROS.accepts(start.date)) {
         return Ok(Value::Null);
@@ -166,7 +170,7 @@ fn overflow(ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
 }
 
 /// 6527
-fn out_of_range(kind: &str, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+pub(crate) fn out_of_range(kind: &str, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     ctx.complain(codes::TEMPORAL_OUT_OF_RANGE, format!("{kind} value is out of range in an INTERVAL"))?;
     Ok(Value::Null)
 }
