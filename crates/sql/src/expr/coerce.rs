@@ -288,6 +288,17 @@ pub(crate) fn to_i64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i64>
     })
 }
 
+/// Seconds of UNIX_TIMESTAMP, where an integer is wanted: their fraction is cut, not rounded.
+pub(crate) fn without_fraction<'v>(expr: &Expr, value: Cow<'v, Value>) -> Cow<'v, Value> {
+    use types::decimal::Rounding;
+    match (&expr.kind, &*value) {
+        (ExprKind::Call { function, .. }, Value::Decimal(seconds)) if function.name() == "unix_timestamp" => {
+            seconds.rounded(0, Rounding::Truncate).map_or(value, |whole| Cow::Owned(Value::Decimal(whole)))
+        }
+        _ => value,
+    }
+}
+
 /// A double beyond all integers, where an integer is wanted: a column's is worth 1292, a computed one is an error (1690). A
 /// constant's, and what a function only passes on, is the nearest integer without a word.
 pub(crate) fn check_whole(expr: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {

@@ -68,6 +68,7 @@ impl Expr {
                     (false, CastType::Char { .. }) if matches!(*value, Value::Time(_)) => {
                         Cow::Owned(Value::Str(coerce::text_of(arg, &value)))
                     }
+                    (false, CastType::Signed) => coerce::without_fraction(arg, value),
                     (false, _) => value,
                 };
                 cast::eval(&value, &arg.ty, *to, &self.ty, ctx)

@@ -153,8 +153,8 @@ fn to_whole(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
 }
 
 fn round(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
-    let places = some!(args.int_or(1, 0)?);
     let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
+    let places = some!(args.int_or(1, 0)?);
     let result = arithmetic::round(&value, places, rounding, args.ctx)?;
     Ok(match result {
         // A place that is only known now cannot change the column's scale.

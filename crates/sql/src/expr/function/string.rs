@@ -480,7 +480,11 @@ fn ord(args: &Args<'_>) -> Result<Value, SqlError> {
 fn char_of(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();
     for at in 0..args.len() {
-        if let Some(n) = args.int(at)? {
+        let number = match &*args.value(at)? {
+            Value::UInt(n) => Some(*n as i64),
+            _ => args.int(at)?,
+        };
+        if let Some(n) = number {
             let bytes = (n as u32).to_be_bytes();
             let leading = bytes.iter().take_while(|&&byte| byte == 0).count().min(3);
             out.extend_from_slice(&bytes[leading..]);

@@ -48,7 +48,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         .per_execution(),
     line("current_time", 0, 1, clock_type, |args| Ok(Value::Time(args.ctx.local_now().time().truncated(fsp(args)))))
         .per_execution(),
-    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, text_allowed(args)?)?).into_value())),
+    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, cast::allowed(args.ctx))?).into_value())),
     line(
         "time",
         1,
@@ -142,7 +142,11 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     }),
     line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, super::int, |args| {
-        let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
+        let period = some!(args.int(0)?);
+        let months = match &*args.value(1)? {
+            Value::UInt(months) => *months as i64,
+            _ => some!(args.int(1)?),
+        };
         Ok(Value::Int(period_of(months_of(period).wrapping_add(months) as u64)))
     }),
     line("period_diff", 2, 2, super::int, |args| {
@@ -298,7 +302,10 @@ fn timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::DateTime(at));
     }
     let sum = calendar::to_micros(at) + some!(args.time(1)?).micros();
-    Ok(calendar::from_micros(sum).map_or(Value::Null, Value::DateTime))
+    match calendar::from_micros(sum) {
+        Some(sum) => Ok(Value::DateTime(sum)),
+        None => interval::out_of_range("DATETIME", args.ctx),
+    }
 }
 
 fn week_mode(args: &Args<'_>, default: u8) -> Result<Option<calendar::WeekMode>, SqlError> {
@@ -325,7 +332,8 @@ fn last_day(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn makedate(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (year, day) = (some!(args.int(0)?), some!(args.int(1)?));
+    // A day that is NULL leaves the year alone.
+    let (day, year) = (some!(args.int(1)?), some!(args.int(0)?));
     if !(0..=9999).contains(&year) || day <= 0 {
         return Ok(Value::Null);
     }
@@ -425,8 +433,18 @@ fn addtime(args: &Args<'_>, sign: i64) -> Result<Value, SqlError> {
     let value = args.value(0)?;
     let added = sign * some!(args.time(1)?).micros();
     let sum = match some!(span_or_instant(&value, args.ctx)?) {
-        Moment::Span(micros) => Value::Time(Time::from_micros(micros + added).clamped().0),
-        Moment::Instant(micros) => calendar::from_micros(micros + added).map_or(Value::Null, Value::DateTime),
+        Moment::Span(micros) => match Time::from_micros(micros + added).clamped() {
+            (time, false) => Value::Time(time),
+            (time, true) => match interval::out_of_range("TIME", args.ctx)? {
+                // Text has the last time that there is.
+                _ if args.ty.kind == Kind::Str => Value::Time(time),
+                null => return Ok(null),
+            },
+        },
+        Moment::Instant(micros) => match calendar::from_micros(micros + added) {
+            Some(sum) => Value::DateTime(sum),
+            None => return interval::out_of_range("DATETIME", args.ctx),
+        },
     };
     Ok(match (&sum, args.ty.kind) {
         (Value::Time(time), Kind::Str) => Value::Str(coerce::plain_text(&sum, fsp_of(time.parts().4))),
@@ -441,8 +459,8 @@ fn adddate_type(args: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 fn adddate(args: &Args<'_>, subtract: bool) -> Result<Value, SqlError> {
-    let (date, days) = (args.dated(0)?, args.value(1)?);
-    interval::add(&date, &days, IntervalUnit::Day, subtract, args.ty, args.ctx)
+    let date = args.dated(0)?;
+    interval::add(&date, || args.value(1), (IntervalUnit::Day, subtract), args.ty, args.ctx)
 }
 
 fn sec_to_time(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -533,6 +551,11 @@ fn from_unixtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
 
 fn from_unixtime(args: &Args<'_>) -> Result<Value, SqlError> {
     let seconds = some!(coerce::to_decimal(&*args.value(0)?, args.ctx)?);
+    let is_beyond = seconds.to_i128().is_none_or(|seconds| i64::try_from(seconds).is_err());
+    if is_beyond && !args.args[0].ty.kind.is_integer() {
+        args.ctx.truncated("DECIMAL", seconds.to_string().as_bytes())?;
+        return Ok(Value::Null);
+    }
     let micros = some!(seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128()));
     if micros < 0 || micros > i128::from(LAST_SECOND * MICROS_PER_SECOND) {
         return Ok(Value::Null);
