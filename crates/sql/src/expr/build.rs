@@ -498,7 +498,11 @@ pub fn cast(arg: Expr, to: CastType, collation: CollationId) -> Result<Expr, Sql
     // Unlike an operator it reads a TEXT as any text: digit by digit, with a warning of what is behind the number.
     let is_long = matches!(arg.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
     let arg = if numeric && !is_long { numeric_arg(arg) } else { arg };
-    let ty = casting::infer(&arg.ty, to, collation);
+    let mut ty = casting::infer(&arg.ty, to, collation);
+    // `CHAR(65 USING …)` is no column's text.
+    if matches!(&arg.kind, ExprKind::Call { function, .. } if function.name() == "char") {
+        ty.coercibility = Coercibility::Coercible;
+    }
     Ok(Expr { kind: ExprKind::Cast { arg: Box::new(arg), to }, ty })
 }
 

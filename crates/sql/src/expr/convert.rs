@@ -383,7 +383,12 @@ impl Assignment<'_> {
 
     fn date(&self, value: &Value) -> Result<Value, SqlError> {
         let parsed = self.read_datetime(value, "date")?;
-        if parsed.value.time() != Time::default() {
+        if parsed.value.time() != Time::default()
+            && !self.ctx.session.sql_mode.is_strict()
+            && value.as_bytes().is_none()
+        {
+            self.note_truncated();
+        } else if parsed.value.time() != Time::default() {
             let text = printable(&plain_text(value, value_decimals(value)));
             let message = format!("Incorrect date value: '{text}' {}", self.at());
             self.ctx.warnings.push(WarningLevel::Note, codes::TRUNCATED_WRONG_VALUE, message);

@@ -487,6 +487,13 @@ fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
 pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
     let strings = (a.kind.is_text() || a.kind == Kind::Any, b.kind.is_text() || b.kind == Kind::Any);
     match strings {
+        // A number settles what is in conflict.
+        (true, false) if a.coercibility == Coercibility::None && b.kind != Kind::Null => {
+            return (CollationId::DEFAULT, Coercibility::Coercible);
+        }
+        (false, true) if b.coercibility == Coercibility::None && a.kind != Kind::Null => {
+            return (CollationId::DEFAULT, Coercibility::Coercible);
+        }
         (true, false) => return (a.collation, a.coercibility),
         (false, true) => return (b.collation, b.coercibility),
         (false, false) => return (CollationId::DEFAULT, Coercibility::Coercible),

@@ -144,7 +144,15 @@ pub(super) fn prepare(name: &str, mut args: Vec<Expr>) -> Vec<Expr> {
 }
 
 fn coalesced(args: &[Expr], _: &SessionInfo) -> ExprType {
-    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().all(|arg| arg.ty.nullable))
+    without_members(union_of(args.iter().map(|arg| &arg.ty))).nullable(args.iter().all(|arg| arg.ty.nullable))
+}
+
+/// The text of an ENUM or SET, which unlike IF these functions do not pass on as what it is.
+fn without_members(ty: ExprType) -> ExprType {
+    match ty.origin {
+        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) => ExprType { origin: None, ..ty },
+        _ => ty,
+    }
 }
 
 fn coalesce(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -174,7 +182,7 @@ fn nullif(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().any(|arg| arg.ty.nullable))
+    without_members(union_of(args.iter().map(|arg| &arg.ty))).nullable(args.iter().any(|arg| arg.ty.nullable))
 }
 
 fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
