@@ -35,7 +35,7 @@ impl<'a> Binder<'a> {
                 build::negate(arg)
             }
             sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
-            sql::UnaryOperator::BitwiseNot => build::bit_not(arg),
+            sql::UnaryOperator::BitwiseNot => Ok(build::bit_not(arg)),
             other => Err(SqlError::not_supported(format_args!("operator {other}"))),
         }
     }

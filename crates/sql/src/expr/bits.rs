@@ -6,6 +6,7 @@ use types::Value;
 
 use crate::expr::aggregate::AggregateFunction;
 use crate::expr::beside::{literal_bits, numeric_arg};
+use crate::expr::build::unsigned_literal;
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
 use crate::expr::tree::{BitOp, Expr, ExprKind};
@@ -19,8 +20,8 @@ fn is_binary(expr: &Expr) -> bool {
     expr.ty.kind == Kind::Bytes && literal_bits(expr).is_none()
 }
 
-/// `left op right`
-pub(super) fn operation(op: BitOp, left: Expr, right: Expr) -> Expr {
+/// `| & ^ << >>`
+pub(crate) fn bit(op: BitOp, left: Expr, right: Expr) -> Expr {
     let is_shift = matches!(op, BitOp::ShiftLeft | BitOp::ShiftRight);
     let both = left.ty.kind == Kind::Bytes && right.ty.kind == Kind::Bytes && (is_binary(&left) || is_binary(&right));
     let nullable = left.ty.nullable || right.ty.nullable;
@@ -39,9 +40,10 @@ pub(super) fn operation(op: BitOp, left: Expr, right: Expr) -> Expr {
 }
 
 /// `~arg`, which is `arg ^` all bits.
-pub(super) fn inverse(arg: Expr, all: Expr) -> Expr {
+pub(crate) fn bit_not(arg: Expr) -> Expr {
+    let all = unsigned_literal(u64::MAX);
     if !is_binary(&arg) {
-        return operation(BitOp::Xor, arg, all);
+        return bit(BitOp::Xor, arg, all);
     }
     let ty = ExprType::bytes(arg.ty.length).nullable(arg.ty.nullable);
     Expr { kind: ExprKind::Bit { op: BitOp::Xor, args: Box::new([arg, all]) }, ty }

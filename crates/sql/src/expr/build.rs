@@ -12,7 +12,7 @@ use crate::expr::beside::{
     beside, comparable, json_between, list_beside, number_beside_column, numeric_beside, temporal_constant,
     text_between,
 };
-use crate::expr::bits;
+pub(crate) use crate::expr::bits::{bit, bit_not};
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
 use crate::expr::compare::wrong_value;
@@ -20,7 +20,7 @@ pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
-use crate::expr::tree::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
+use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// An integer.
@@ -458,16 +458,6 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
     }
     let ty = arith::infer_negate(&arg.ty);
     Ok(Expr { kind: ExprKind::Negate(Box::new(arg)), ty })
-}
-
-/// `| & ^ << >>`
-pub fn bit(op: BitOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
-    Ok(bits::operation(op, left, right))
-}
-
-/// `~arg`
-pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
-    Ok(bits::inverse(arg, unsigned_literal(u64::MAX)))
 }
 
 /// The type that holds the values of all of these; NULL of none.

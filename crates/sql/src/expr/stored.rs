@@ -1,7 +1,8 @@
 //! What a value of a UNION is in a column of another type: MySQL writes it into a temporary table, as a statement writes it into a table.
 
 use base::SqlError;
-use types::Value;
+use types::temporal::parse::Allow;
+use types::{DateTime, Value};
 
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
@@ -16,6 +17,12 @@ pub(crate) fn stored(
     to: &ExprType,
     (row, ctx): (&[Value], &EvalContext<'_>),
 ) -> Result<Value, SqlError> {
+    // A TIME that is computed goes there as its text, which is read as a date.
+    if let (Value::Time(_), Kind::DateTime, None) = (&value, to.kind, from.as_column()) {
+        let text = Value::Str(coerce::text_of(from, &value));
+        let read = coerce::parse_datetime(&text, Allow::ZEROS).map(|parsed| parsed.value);
+        return Ok(Value::DateTime(read.unwrap_or(DateTime::ZERO)));
+    }
     if !to.kind.is_string() || value.is_null() {
         return coerce::to_type(value, &from.ty, to, ctx);
     }

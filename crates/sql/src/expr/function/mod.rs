@@ -7,6 +7,7 @@
 mod compress;
 mod control;
 mod encoding;
+mod form;
 mod hash;
 mod info;
 pub(crate) mod json;
@@ -17,6 +18,7 @@ mod replacement;
 mod string;
 mod time;
 mod time_format;
+mod time_span;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -28,14 +30,14 @@ use base::memory;
 use base::{SqlError, codes};
 use bytes::Bytes;
 use types::temporal::parse::Allow;
-use types::{CollationId, ColumnType, Date, DateTime, Time, Value};
+use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
 use crate::expr::beside::literal_bits;
 use crate::expr::build::{Mixed, agree, bytes_together};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::tree::{CastType, Constancy, Expr, ExprKind};
+use crate::expr::tree::{Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// A function that a [`call`](crate::expr::ExprKind::Call) names: a line of the table of functions.
@@ -247,7 +249,7 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
 }
 
 fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) -> Expr {
-    let args = in_form(info.name, args);
+    let args = form::in_form(info.name, args);
     let takes_numbers = Function(info).computes_number() || NUMERIC.contains(&info.name);
     let args = match takes_numbers {
         true => args.into_iter().map(crate::expr::build::numeric_arg).collect(),
@@ -259,42 +261,6 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
     }
     let ty = (info.infer)(&args, session);
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
-}
-
-/// Arguments of functions that take their numbers in a way of their own.
-fn in_form(name: &str, args: Vec<Expr>) -> Vec<Expr> {
-    match name {
-        "bit_count" => args.into_iter().map(crate::expr::bits::argument).collect(),
-        // Beside a number all are numbers.
-        "field" if args.iter().any(|arg| arg.ty.kind.is_numeric()) => {
-            args.into_iter().map(crate::expr::build::numeric_arg).collect()
-        }
-        // The bits of a BIT are a binary string.
-        "concat" | "concat_ws" => args.into_iter().map(bits_as_bytes).collect(),
-        // A literal in bits is rounded as text is, as a DOUBLE.
-        "round" | "truncate" => {
-            args.into_iter().enumerate().map(|(at, arg)| if at == 0 { as_double(arg) } else { arg }).collect()
-        }
-        _ => args,
-    }
-}
-
-fn bits_as_bytes(arg: Expr) -> Expr {
-    match (arg.as_column(), &arg.ty.origin) {
-        (Some(_), Some(ColumnType::Bit { bits })) => {
-            let ty = ExprType { coercibility: Coercibility::Implicit, ..ExprType::bytes(u32::from(bits.div_ceil(8))) };
-            let ty = ty.nullable(arg.ty.nullable);
-            Expr { kind: ExprKind::Cast { arg: Box::new(arg), to: CastType::Binary { bytes: None } }, ty }
-        }
-        _ => arg,
-    }
-}
-
-fn as_double(arg: Expr) -> Expr {
-    match literal_bits(&arg) {
-        Some(bits) => Expr::literal(Value::Double(bits as f64), ExprType::of_kind(Kind::Double).nullable(false)),
-        None => arg,
-    }
 }
 
 /// 1305; 1235 if MySQL has it.
