@@ -17,8 +17,8 @@ pub(crate) fn stored(
     to: &ExprType,
     (row, ctx): (&[Value], &EvalContext<'_>),
 ) -> Result<Value, SqlError> {
-    // A TIME that is computed goes there as its text, which is read as a date.
-    if let (Value::Time(_), Kind::DateTime, None) = (&value, to.kind, from.as_column()) {
+    // A TIME that was chosen goes there as its text, which is read as a date.
+    if let (Value::Time(_), Kind::DateTime, true) = (&value, to.kind, is_choice(from)) {
         let text = Value::Str(coerce::text_of(from, &value));
         let read = coerce::parse_datetime(&text, Allow::ZEROS).map(|parsed| parsed.value);
         return Ok(Value::DateTime(read.unwrap_or(DateTime::ZERO)));
@@ -31,6 +31,14 @@ pub(crate) fn stored(
         other => coerce::text(&other, &from.ty),
     };
     Ok(if to.kind == Kind::Bytes { Value::Bytes(text) } else { Value::Str(text) })
+}
+
+fn is_choice(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Case { .. } => true,
+        ExprKind::Call { function, .. } => matches!(function.name(), "if" | "ifnull" | "coalesce" | "nullif"),
+        _ => false,
+    }
 }
 
 /// A number as text where that is another one than its type prints.
