@@ -13,6 +13,7 @@ pub(crate) mod json;
 mod math;
 mod missing;
 mod regexp;
+mod regexp_class;
 mod replacement;
 mod string;
 mod time;
