@@ -145,7 +145,8 @@ impl<'a> Binder<'a> {
         };
         let order = self.bind_union_order(tail.order, &columns, &types)?;
         let limit = self.bind_limit(tail.limit)?;
-        let union = Union { branches, distinct_until, frame, order, limit };
+        let count_found_rows = take_found_rows(&mut branches);
+        let union = Union { branches, distinct_until, frame, order, limit, count_found_rows };
         Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into: Vec::new() })
     }
 
@@ -239,6 +240,15 @@ impl<'a> Binder<'a> {
             Some(sql::NonBlock::SkipLocked) => engine::LockWait::SkipLocked,
         };
         RowLock { exclusive: lock.lock_type == sql::LockType::Update, wait }
+    }
+}
+
+/// SQL_CALC_FOUND_ROWS of the first branch is about the whole result.
+fn take_found_rows(branches: &mut [BoundQuery]) -> bool {
+    match &mut branches[0].body {
+        BoundBody::Block(block) => std::mem::take(&mut block.count_found_rows),
+        BoundBody::Union(union) => std::mem::take(&mut union.count_found_rows),
+        BoundBody::Values(_) => false,
     }
 }
 

@@ -58,6 +58,7 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
         distinct_keys,
         order: union.order,
         limit: union.limit,
+        count_found_rows: union.count_found_rows,
     })
 }
 
