@@ -256,15 +256,14 @@ pub(crate) fn to_i128(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i12
     }))
 }
 
-/// The value as a signed integer for a function's argument: the nearest that there is.
+/// The value as a signed integer for a function's argument: the nearest that there is; of a text the integer with which it
+/// begins, whatever stands behind it.
 pub(crate) fn to_i64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i64>, SqlError> {
     if let Value::Int(n) = value {
         return Ok(Some(*n));
     }
     let clamp = |n: i128| n.clamp(i64::MIN as i128, i64::MAX as i128) as i64;
     Ok(match value {
-        // Text with a fraction counts as its rounded number where an integer is wanted.
-        Value::Str(_) | Value::Bytes(_) => to_f64(value, ctx)?.map(|n| n.round_ties_even() as i64),
         Value::Decimal(n) if n.to_i128().is_none_or(|n| i64::try_from(n).is_err()) => {
             ctx.truncated("DECIMAL", &plain_text(value, n.scale()))?;
             to_i128(value, ctx)?.map(clamp)
