@@ -53,11 +53,9 @@ pub fn number_literal(text: &str) -> Result<Expr, SqlError> {
         return Ok(Expr::literal(Value::Double(n), ty));
     }
     let parsed = Decimal::parse_literal(text.as_bytes()).filter(|parsed| parsed.len == text.len()).ok_or_else(bad)?;
-    if parsed.overflow {
-        let n: f64 = text.parse().map_err(|_| bad())?;
-        return Ok(Expr::literal(Value::Double(n), ExprType::of_kind(Kind::Double).nullable(false)));
-    }
-    Ok(decimal_literal(parsed.value))
+    // What is too great is the greatest number that a column can hold.
+    let most = || Decimal::max_of(types::decimal::MAX_PRECISION, 0);
+    Ok(decimal_literal(if parsed.overflow { most() } else { parsed.value }))
 }
 
 fn decimal_literal(n: Decimal) -> Expr {
