@@ -455,6 +455,7 @@ pub mod codes {
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
+    pub const TEMPORAL_OUT_OF_RANGE: Code = (6527, "22008");
     pub const SERVER_REPLICA_INCIDENT: Code = (13119, "HY000");
     pub const SERVER_REPLICA_CONVERSION_FAILED: Code = (13146, "HY000");
 }

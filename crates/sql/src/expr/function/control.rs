@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 
 use base::SqlError;
-use types::Value;
+use types::temporal::parse::Allow;
+use types::{DateTime, Value};
 
 use crate::expr::copied::Copied;
 use types::column::choice_number;
 
+use super::time::fraction_of;
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
 use crate::expr::SqlMode;
 use crate::expr::build::{self, coerce_to, union_of};
@@ -165,7 +167,34 @@ fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {
     union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().any(|arg| arg.ty.nullable))
 }
 
+/// Among dates, texts and numbers are dates too, and the result is a date's text.
+fn extreme_date(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+    let mut best: Option<DateTime> = None;
+    for at in 0..args.len() {
+        let value = args.value(at)?;
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        // What can be read as no date is warned of, and is neither the least nor the greatest.
+        let Some(date) = coerce::to_datetime(&value, Allow::ZEROS, args.ctx)? else { continue };
+        if best.is_none_or(|best| date.cmp(&best) == wanted) {
+            best = Some(date);
+        }
+    }
+    let best = some!(best);
+    let has_time = args.args.iter().any(|arg| matches!(arg.ty.kind, Kind::Time | Kind::DateTime));
+    let text = match has_time {
+        true => coerce::plain_text(&Value::DateTime(best), args.args.iter().map(fraction_of).max().unwrap_or(0)),
+        false => coerce::plain_text(&Value::Date(best.date), 0),
+    };
+    Ok(args.string(text))
+}
+
 fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+    let is_date = |arg: &Expr| matches!(arg.ty.kind, Kind::Date | Kind::DateTime);
+    if args.ty.kind.is_string() && args.args.iter().any(is_date) {
+        return extreme_date(args, wanted);
+    }
     let mut best: Option<Value> = None;
     for (at, arg) in args.args.iter().enumerate() {
         let value = args.value(at)?.into_owned();

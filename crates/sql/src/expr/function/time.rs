@@ -117,9 +117,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("to_seconds", 1, 1, nullable_int, |args| {
         Ok(Value::Int(calendar::to_micros(some!(args.datetime(0, REAL)?)).div_euclid(MICROS_PER_SECOND)))
     }),
-    line("from_days", 1, 1, date_type, |args| {
-        Ok(calendar::from_day_number(some!(args.int(0)?)).unwrap_or(Date::ZERO).into_value())
-    }),
+    line("from_days", 1, 1, date_type, from_days),
     line("makedate", 2, 2, date_type, makedate),
     line("maketime", 3, 3, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[2])), maketime),
     line("datediff", 2, 2, short_nullable_int::<9>, |args| {
@@ -248,7 +246,7 @@ fn date_type(_: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 /// Digits of the fraction of an argument that is read as a date; text that is no constant may have any.
-fn fraction_of(arg: &Expr) -> u8 {
+pub(super) fn fraction_of(arg: &Expr) -> u8 {
     if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
         let of_datetime = parse::datetime(text, Allow::ALL).map(|parsed| parsed.fsp);
         return of_datetime.or_else(|| parse::time(text).map(|parsed| parsed.fsp)).unwrap_or(6);
@@ -324,6 +322,20 @@ fn last_day(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::Null);
     }
     Ok(Value::Date(Date { day: calendar::days_in_month(date.year, date.month), ..date }))
+}
+
+/// Days of the year 0 are counted from 1 on; it has no 29th of February.
+fn from_days(args: &Args<'_>) -> Result<Value, SqlError> {
+    let number = some!(args.int(0)?);
+    let date = match number {
+        1..=365 => calendar::from_day_number(number + 365).map(|date| Date::new(0, date.month, date.day)),
+        _ => calendar::from_day_number(number),
+    };
+    if date.is_none() {
+        let message = format!("DATE value is out of range in 'from_days({number})'");
+        args.ctx.complain(codes::TEMPORAL_OUT_OF_RANGE, message)?;
+    }
+    Ok(date.map_or(Value::Null, Value::Date))
 }
 
 fn makedate(args: &Args<'_>) -> Result<Value, SqlError> {
