@@ -66,3 +66,15 @@ SELECT 'é' REGEXP '[[:lower:]]', 'É' REGEXP '[[:upper:]]', 'é' REGEXP '^[[:al
 SELECT _utf8mb4 0xC2A0 REGEXP '[[:space:]]', _utf8mb4 0xC2A0 REGEXP '[[:blank:]]', _utf8mb4 0xE280A8 REGEXP '[[:blank:]]', _utf8mb4 0xC285 REGEXP '[[:cntrl:]]', _utf8mb4 0xE280A8 REGEXP '[[:print:]]', _utf8mb4 0xC2A0 REGEXP '[[:print:]]', _latin1 0xFF REGEXP _latin1 '[[:lower:]]', _binary 0xE9 REGEXP _binary '[[:lower:]]';
 SELECT REGEXP_REPLACE('Ünï code', '[^[:alpha:]]', '-'), REGEXP_SUBSTR('12 Ünï', '[[:upper:]][[:lower:]]+'), 'é' REGEXP '[a[:Lower:]]', 'é' REGEXP '[:alpha:]', '[:alpha:' REGEXP '\\[[:alpha:]', 'é' REGEXP '[[:letter:]]', 'ж' REGEXP '[[:script=Cyrillic:]]', 'é' REGEXP '\\p{L}';
 SELECT 'a' REGEXP '[a[:nosuch:]]';
+CREATE TABLE av (a INT, b INT);
+INSERT INTO av VALUES (1, 10), (2, 20), (2, 21);
+SELECT ANY_VALUE(a) FROM av;
+SELECT ANY_VALUE(a), b FROM av WHERE ANY_VALUE(b) > 10 ORDER BY ANY_VALUE(b) DESC;
+SELECT ANY_VALUE(a) > 0, COUNT(*) FROM av;
+SELECT a, IF(ANY_VALUE(b) >= 10, 'yes', 'no') FROM av GROUP BY a ORDER BY a;
+SELECT SUM(ANY_VALUE(a)), ANY_VALUE(SUM(a)) FROM av;
+SELECT COUNT(*), ANY_VALUE(b) FROM av WHERE 0;
+SELECT ANY_VALUE(a), b, COUNT(*) FROM av;
+SELECT DISTINCT CONCAT('=', ANY_VALUE(a)) FROM av ORDER BY 1;
+UPDATE av SET a = ANY_VALUE(b) WHERE b = 10;
+DROP TABLE av;

@@ -5,7 +5,7 @@
 //! | COUNT | BIGINT | BIGINT | 0 |
 //! | SUM | DECIMAL, 22 more digits | DOUBLE | NULL |
 //! | AVG | DECIMAL, `div_precision_increment` more after the point | DOUBLE | NULL |
-//! | MIN, MAX, ANY_VALUE | as the argument | as the argument | NULL |
+//! | MIN, MAX | as the argument | as the argument | NULL |
 //! | BIT_AND, BIT_OR, BIT_XOR | BIGINT UNSIGNED | | all ones, 0, 0 |
 //! | STD, VARIANCE, … | DOUBLE | DOUBLE | NULL |
 //! | JSON_ARRAYAGG, JSON_OBJECTAGG | JSON, no longer than a packet (3150) | | NULL |
@@ -46,7 +46,6 @@ pub enum AggregateFunction {
     StdSamp,
     VarPop,
     VarSamp,
-    AnyValue,
     JsonArrayAgg,
     JsonObjectAgg,
 }
@@ -96,7 +95,7 @@ enum SoFar {
         sum: f64,
         count: u64,
     },
-    /// MIN, MAX, ANY_VALUE.
+    /// MIN, MAX.
     One(Option<Value>),
     Bits(u64),
     /// Count, mean and sum of squared distances from it (Welford).
@@ -121,7 +120,7 @@ enum SoFar {
 fn by_name(name: &str) -> Option<AggregateFunction> {
     use AggregateFunction::*;
     let is = |other: &&(&str, AggregateFunction)| name.eq_ignore_ascii_case(other.0);
-    const NAMES: [(&str, AggregateFunction); 19] = [
+    const NAMES: [(&str, AggregateFunction); 18] = [
         ("json_arrayagg", JsonArrayAgg),
         ("json_objectagg", JsonObjectAgg),
         ("count", Count),
@@ -140,7 +139,6 @@ fn by_name(name: &str) -> Option<AggregateFunction> {
         ("var_pop", VarPop),
         ("variance", VarPop),
         ("var_samp", VarSamp),
-        ("any_value", AnyValue),
     ];
     NAMES.iter().find(is).map(|(_, function)| *function)
 }
@@ -178,7 +176,6 @@ impl Aggregate {
                 | AggregateFunction::Min
                 | AggregateFunction::Max
                 | AggregateFunction::GroupConcat
-                | AggregateFunction::AnyValue
                 | AggregateFunction::JsonArrayAgg
                 | AggregateFunction::JsonObjectAgg
         );
@@ -220,6 +217,14 @@ impl Aggregate {
         self.distinct || matches!(self.function, GroupConcat | JsonArrayAgg | JsonObjectAgg)
     }
 
+    /// The order of two values for MIN and MAX: of members of an ENUM or SET that of their texts, though what is found is a member.
+    fn order(&self, value: &Value, best: &Value) -> Ordering {
+        match (value, best) {
+            (Value::Str(value), Value::Str(best)) => types::collation::compare(self.ty.collation, value, best),
+            _ => order::compare(&self.ty, value, best),
+        }
+    }
+
     /// An empty group.
     pub fn start(&self) -> AggregateState {
         use AggregateFunction::*;
@@ -229,7 +234,7 @@ impl Aggregate {
                 SoFar::Exact { integers: 0, decimals: Decimal::ZERO, count: 0 }
             }
             Sum | Avg => SoFar::Double { sum: 0.0, count: 0 },
-            Min | Max | AnyValue => SoFar::One(None),
+            Min | Max => SoFar::One(None),
             BitAnd => SoFar::Bits(u64::MAX),
             BitOr | BitXor => SoFar::Bits(0),
             StdPop | StdSamp | VarPop | VarSamp => SoFar::Variance { count: 0, mean: 0.0, squares: 0.0 },
@@ -253,7 +258,7 @@ impl Aggregate {
             return self.add_json(elements, bytes, row, ctx);
         }
         let value = self.args[0].eval_ref(row, ctx)?;
-        if value.is_null() && self.function != AggregateFunction::AnyValue {
+        if value.is_null() {
             return Ok(());
         }
         for other in &self.args[1..] {
@@ -310,16 +315,9 @@ impl Aggregate {
                 *count += 1;
             }
             SoFar::One(best) => {
-                let better = match (&best, self.function) {
-                    (None, _) => true,
-                    (Some(_), AggregateFunction::AnyValue) => false,
-                    (Some(best), function) => {
-                        let wanted =
-                            if function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater };
-                        order::compare(&self.ty, value, best) == wanted
-                    }
-                };
-                if better {
+                let is_min = self.function == AggregateFunction::Min;
+                let wanted = if is_min { Ordering::Less } else { Ordering::Greater };
+                if best.as_ref().is_none_or(|best| self.order(value, best) == wanted) {
                     *best = Some(value.clone());
                 }
             }
@@ -489,16 +487,9 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
         }
         StdPop | StdSamp | VarPop | VarSamp => ExprType::of_kind(Kind::Double),
         BitAnd | BitOr | BitXor => ExprType { length: 21, ..ExprType::of_kind(Kind::UInt) }.nullable(false),
-        Min | Max | AnyValue => {
-            let mut ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
-            if ty.kind == Kind::Json {
-                return ExprType::json();
-            }
-            if ty.kind == Kind::Str && !matches!(function, AnyValue) {
-                // The smallest member by its text, not by its place: MySQL compares them as strings.
-                ty.origin = None;
-            }
-            ty
+        Min | Max => {
+            let ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
+            if ty.kind == Kind::Json { ExprType::json() } else { ty }
         }
         JsonArrayAgg | JsonObjectAgg => ExprType::json(),
         GroupConcat => {
