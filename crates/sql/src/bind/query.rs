@@ -121,7 +121,7 @@ impl<'a> Binder<'a> {
                 let message = "The used SELECT statements have a different number of columns";
                 return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
             }
-            types = types.iter().zip(&branch.types).map(|(a, b)| a.union(b)).map(without_members).collect();
+            types = types.iter().zip(&branch.types).map(|(a, b)| union_of_columns(a, b)).collect();
         }
         if branches.len() > 1 {
             check_collations(&branches, &types)?;
@@ -252,10 +252,14 @@ fn take_found_rows(branches: &mut [BoundQuery]) -> bool {
     }
 }
 
-/// Members of ENUM and SET are plain text in a UNION, and in the order of text.
-fn without_members(ty: ExprType) -> ExprType {
+/// The type of a UNION's column. Members of ENUM and SET are plain text in it, and in the order of text, but beside NULL.
+fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
+    let ty = a.union(b);
+    let is_null = |ty: &ExprType| ty.kind == Kind::Null;
     match ty.origin {
-        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) => ExprType { origin: None, ..ty },
+        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) if !is_null(a) && !is_null(b) => {
+            ExprType { origin: None, ..ty }
+        }
         _ => ty,
     }
 }

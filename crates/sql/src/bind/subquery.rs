@@ -33,7 +33,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn bind_scalar_subquery(&mut self, query: &'a sql::Query) -> Result<Expr, SqlError> {
         let (bound, correlated) = self.bind_inner(query)?;
         let [ty] = &bound.types[..] else { return Err(wrong_operands(1)) };
-        let ty = ExprType { nullable: true, utc: false, ..ty.clone() };
+        let ty = ExprType { nullable: true, utc: false, ..ty.clone() }.passed_on();
         Ok(self.add_subquery(Some(bound), SubqueryKind::Scalar, ty, correlated))
     }
 

@@ -10,6 +10,7 @@ use types::value::NOT_FIXED;
 use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 
 use crate::expr::build::{cast, integer_literal, unsigned_literal};
+use crate::expr::choice::numbers_of_branches;
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::function;
@@ -288,7 +289,7 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
         Some(ColumnType::Enum { .. } | ColumnType::Set { .. } | ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
             function::own_number(arg)
         }
-        _ => arg,
+        _ => numbers_of_branches(arg),
     }
 }
 

@@ -466,7 +466,7 @@ pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
 pub fn union_of<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> ExprType {
     let mut types = types.into_iter();
     let Some(first) = types.next() else { return ExprType::of_kind(Kind::Null) };
-    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty))
+    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty)).passed_on()
 }
 
 /// The expression with its values in the form of `ty`, a [`union_of`] types that includes its own: for CASE, and for the
@@ -529,7 +529,7 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
     } else {
         cast(arg, CastType::Char { chars: None }, collation)?
     };
-    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone() };
+    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone().passed_on() };
     Ok(Expr { kind: ExprKind::Collate(Box::new(arg)), ty })
 }
 

@@ -3,7 +3,7 @@
 use base::SqlError;
 use types::{CollationId, ColumnType, Value};
 
-use crate::expr::beside::{beside, numeric_beside};
+use crate::expr::beside::{beside, numeric_arg, numeric_beside};
 use crate::expr::build::{self, Mixed, agree, coerce_to, union_of};
 use crate::expr::tree::{CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
@@ -96,5 +96,43 @@ pub(crate) fn condition_of_if(arg: Expr) -> Expr {
     match arg.ty.kind {
         Kind::Json => build::cast(arg.clone(), CastType::Double, CollationId::BINARY).unwrap_or(arg),
         _ => arg,
+    }
+}
+
+/// IF, CASE and NULLIF where a number is wanted: they give the number of what they choose, not that of its text.
+pub(super) fn numbers_of_branches(arg: Expr) -> Expr {
+    let Expr { mut kind, ty } = arg;
+    let changed = match &mut kind {
+        // The condition is the first argument.
+        ExprKind::Call { function, args } if matches!(function.name(), "if" | "nullif") => {
+            to_numbers(args[1..].iter_mut().collect())
+        }
+        ExprKind::Case { arms, otherwise, .. } => {
+            to_numbers(arms.iter_mut().map(|(_, then)| then).chain(otherwise.as_deref_mut()).collect())
+        }
+        _ => false,
+    };
+    let ty = if changed { ExprType::of_kind(Kind::Double).nullable(ty.nullable) } else { ty };
+    Expr { kind, ty }
+}
+
+/// Makes branches DOUBLEs if there is one whose number is not that of its text; whether there is.
+fn to_numbers(branches: Vec<&mut Expr>) -> bool {
+    let numbers: Vec<Expr> = branches.iter().map(|branch| numeric_arg(uncoerced(branch))).collect();
+    let changed = numbers.iter().zip(&branches).any(|(number, branch)| *number != uncoerced(branch));
+    if changed {
+        let double = ExprType::of_kind(Kind::Double);
+        for (branch, number) in branches.into_iter().zip(numbers) {
+            *branch = coerce_to(number, &double);
+        }
+    }
+    changed
+}
+
+/// A branch before it got the form of the others.
+fn uncoerced(branch: &Expr) -> Expr {
+    match &branch.kind {
+        ExprKind::Call { function, args } if function.name() == "coerced" => args[0].clone(),
+        _ => branch.clone(),
     }
 }

@@ -192,6 +192,16 @@ impl ExprType {
         }
     }
 
+    /// The type of a value that a function or a subquery gives as it is: no member of a list any more, but a text like others, of no fixed
+    /// length, and without zeros in front.
+    pub(crate) fn passed_on(self) -> Self {
+        let origin = self.origin.filter(|origin| {
+            use ColumnType::{Binary, Char, Enum, Set};
+            !matches!(origin, Enum { .. } | Set { .. } | Char { .. } | Binary { .. })
+        });
+        ExprType { origin, zerofill: false, ..self }
+    }
+
     /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL column.
     pub(crate) fn zeros(&self) -> Option<usize> {
         let point = (self.kind == Kind::Decimal && self.decimals > 0) as u32;

@@ -34,7 +34,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     .joins(1),
     line("ifnull", 2, 2, coalesced, coalesce).joins(0),
     line("coalesce", 1, MANY, coalesced, coalesce).joins(0),
-    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[1].ty.clone() }.nullable(true), nullif).compares(2),
+    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[1].ty.clone() }.passed_on().nullable(true), nullif)
+        .compares(2),
     line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
     line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)).joins(0),
     line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)).joins(0),
@@ -42,7 +43,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("interval", 2, MANY, |_, _| ExprType { length: 2, ..ExprType::of_kind(Kind::Int) }.nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
     line("benchmark", 2, 2, nullable_int, |_| Err(SqlError::not_supported("BENCHMARK() in this place"))).waiting(),
-    line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),
+    line("any_value", 1, 1, |args, _| args[0].ty.clone().passed_on(), |args| Ok(args.value(0)?.into_owned())),
 ];
 
 /// Not by name: see [`super::own_number`]. Like any text's number it is a DOUBLE.
