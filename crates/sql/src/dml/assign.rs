@@ -8,6 +8,7 @@ use types::{CollationId, ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
+use crate::ddl::local_default;
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, Expr, ExprKind, ExprType, Strictness, build, convert_for_column, function, name_table};
@@ -80,7 +81,11 @@ impl DefaultValue {
 /// The DEFAULT of a column as an expression.
 pub(crate) fn default_expr(binder: &Binder<'_>, column: &ColumnDef) -> Result<Expr, SqlError> {
     match &column.default {
-        Some(ColumnDefault::Literal(value)) => Ok(Expr::literal(value.clone(), ExprType::of_column(column))),
+        Some(ColumnDefault::Literal(value)) => {
+            let local = local_default(column, &binder.context.session.time_zone);
+            let ty = ExprType { utc: false, ..ExprType::of_column(column) };
+            Ok(Expr::literal(local.unwrap_or_else(|| value.clone()), ty))
+        }
         Some(ColumnDefault::CurrentTimestamp { fsp }) => now(*fsp, binder),
         Some(ColumnDefault::Expression(text)) => {
             let sql_mode = binder.context.session.sql_mode;
