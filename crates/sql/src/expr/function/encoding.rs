@@ -156,6 +156,7 @@ fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
     let ty = &args.args[0].ty;
     let mut out = Vec::new();
     match ty.kind {
+        Kind::Decimal | Kind::Float | Kind::Double => return Ok(Value::Null),
         Kind::Bytes => out.extend_from_slice(&text),
         _ => collation::weight_string(ty.collation, &text, &mut out),
     }
