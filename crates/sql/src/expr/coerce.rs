@@ -380,7 +380,7 @@ pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateT
             parse::datetime_from_number(whole, micros, allow).map(|parsed| Parsed { round_up, ..parsed })
         }
         Value::Float(n) => parse_datetime(&Value::Double(*n as f64), allow),
-        Value::Double(n) => parse_datetime(&Value::Decimal(Decimal::from_f64(*n)?), allow),
+        Value::Double(n) => parse_datetime(&Value::Decimal(with_nanos(*n)?), allow),
         Value::DateTime(datetime) => parse::datetime(&plain_text(&Value::DateTime(*datetime), 6), allow),
         _ => None,
     }
@@ -412,6 +412,19 @@ pub(crate) fn is_impossible_date(value: &Value) -> bool {
     !(0.0..BEYOND_ALL).contains(&number)
         || matches!(value, Value::Date(_) | Value::DateTime(_))
         || parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
+}
+
+/// A double that stands for a date or a time: its fraction is what it holds in binary, in nanoseconds, and not what its shortest text says.
+fn with_nanos(n: f64) -> Option<Decimal> {
+    const EXACT: f64 = 1e18;
+    const NANOS: f64 = 1e9;
+    if n.is_nan() || n.abs() >= EXACT {
+        return Decimal::from_f64(n);
+    }
+    let whole = n.trunc();
+    let nanos = ((n - whole).abs() * NANOS).round().min(NANOS - 1.0);
+    let sign = if n < 0.0 { "-" } else { "" };
+    format!("{sign}{}.{:09}", whole.abs() as u64, nanos as u64).parse().ok()
 }
 
 /// Whole part and millionths, by the value's distance from zero, and whether what is behind them is half of one or more: that
@@ -527,7 +540,7 @@ pub(crate) fn parse_time(value: &Value) -> Option<Parsed<Time>> {
             Some(parsed)
         }
         Value::Float(n) => parse_time(&Value::Double(*n as f64)),
-        Value::Double(n) => parse_time(&Value::Decimal(Decimal::from_f64(*n)?)),
+        Value::Double(n) => parse_time(&Value::Decimal(with_nanos(*n)?)),
         _ => None,
     }
 }
