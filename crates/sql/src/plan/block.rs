@@ -74,7 +74,8 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
     let nest = {
         let dependencies = Dependencies::new(&block);
         let mut nest = from.map_or_else(Nest::default, |tree| flatten(tree, &dependencies));
-        nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies)));
+        let all = nest.all_tables();
+        nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies, all)));
         dissolve(&mut nest, &block);
         nest
     };

@@ -156,8 +156,13 @@ pub(crate) struct Asked {
 }
 
 impl Condition {
-    pub(crate) fn new(expr: Expr, dependencies: &Dependencies<'_>) -> Self {
-        let needs = dependencies.of(&expr);
+    /// Of ON, or of WHERE, over rows of the tables `all`. What has another value each time (RAND(), `@n := @n + 1`) is evaluated for each such
+    /// row, whatever it reads.
+    pub(crate) fn new(expr: Expr, dependencies: &Dependencies<'_>, all: TableSet) -> Self {
+        let mut needs = dependencies.of(&expr);
+        if expr.constancy() == Constancy::Volatile {
+            needs.tables = needs.tables.with(all);
+        }
         let mut asks = Vec::new();
         if needs.subqueries.is_empty() {
             for slot in leading_columns(&expr) {
