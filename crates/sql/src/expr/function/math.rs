@@ -8,7 +8,7 @@ use super::{Args, FunctionInfo, double, int, line, some};
 use crate::expr::arithmetic;
 use crate::expr::coerce;
 use crate::expr::context::{RandomState, SessionInfo};
-use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::expr::tree::{ArithmeticOp, Constancy, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
@@ -230,20 +230,20 @@ impl RandomState {
     }
 }
 
-/// RAND() goes on through the session; RAND(n) begins anew with each statement.
+/// RAND() goes on through the session. Each RAND(n) of a statement has numbers of its own, which begin with the statement; where n differs
+/// from row to row they begin anew for each row.
 fn rand(args: &Args<'_>) -> Result<Value, SqlError> {
     let session = args.ctx.session;
-    if args.len() == 1 {
-        let seed = args.int(0)?.unwrap_or(0) as u32;
-        let mut seeded = session.seeded_random.lock();
-        if seeded.0 != args.ctx.now {
-            *seeded = (args.ctx.now, Vec::new());
+    if let [seed] = args.args {
+        let number = args.int(0)?.unwrap_or(0) as u32;
+        if seed.constancy() > Constancy::Execution {
+            return Ok(Value::Double(RandomState::of_seed(number).next()));
         }
-        let at = seeded.1.iter().position(|(other, _)| *other == seed).unwrap_or_else(|| {
-            seeded.1.push((seed, RandomState::of_seed(seed)));
-            seeded.1.len() - 1
-        });
-        return Ok(Value::Double(seeded.1[at].1.next()));
+        // The expression stays where it is while the statement is executed.
+        let call = std::ptr::from_ref(seed) as usize;
+        let mut states = session.seeded_random.lock();
+        let state = states.entry(call).or_insert_with(|| RandomState::of_seed(number));
+        return Ok(Value::Double(state.next()));
     }
     let mut state = session.random.lock();
     let state = state.get_or_insert_with(|| {
