@@ -110,10 +110,14 @@ fn literal_value(literal: &Literal, ty: &ColumnType) -> Value {
     }
 }
 
-/// Converts a value for a column as a strict INSERT would, without any session.
-pub(super) fn convert(value: Value, column: &ColumnDef, context: &DdlContext<'_>) -> Result<Value, SqlError> {
-    let conversion = Conversion::new(context, Arc::default());
-    conversion.convert(value, column, 1)
+/// Converts a default for its column as a strict INSERT would, whatever sql_mode says. What a log's statement has taken, without a strict
+/// mode, is taken.
+fn convert(value: Value, column: &ColumnDef, context: &DdlContext<'_>) -> Result<Value, SqlError> {
+    let strictness = match context.is_logged && !context.sql_mode.is_strict() {
+        true => Strictness::Lenient,
+        false => Strictness::Strict,
+    };
+    Conversion::new(context, Arc::default()).convert_so(value, column, strictness, 1)
 }
 
 /// Conversions with nothing but a `sql_mode` behind them; kept by the mappers of ALTER TABLE.
