@@ -72,3 +72,29 @@ INSERT INTO m VALUES (1, REPEAT('a', 300)), (2, REPEAT('b', 300)), (3, REPEAT('Ã
 CREATE TABLE joined (PRIMARY KEY (id)) AS SELECT 1 AS id, GROUP_CONCAT(s) AS s FROM m
 SELECT CHAR_LENGTH(s), SHA2(s, 256) FROM joined
 DROP TABLE joined, m, n
+CREATE TABLE members (e ENUM('z', 'a'), st SET('z', 'a'), c CHAR(5), b BINARY(3), n INT(5) UNSIGNED ZEROFILL, d DECIMAL(5, 2) ZEROFILL, tt TINYTEXT);
+INSERT INTO members VALUES ('z', 'z', 'x', 'x', 5, 1.5, 'x'), ('a', 'a,z', 'y', 'y', 6, 2.5, 'y');
+SELECT e FROM members ORDER BY IFNULL(e, e);
+SELECT e FROM members ORDER BY IF(1, e, e);
+SELECT e FROM members ORDER BY CASE WHEN 1 THEN e END;
+SELECT e FROM members ORDER BY COALESCE(e), NULLIF(e, 'b'), LEAST(e, e), ANY_VALUE(e);
+SELECT e FROM members ORDER BY (SELECT i.e FROM members i WHERE i.c = members.c);
+SELECT e FROM (SELECT IFNULL(e, e) AS e FROM members) d ORDER BY e;
+SELECT MAX(e) FROM members GROUP BY c ORDER BY MAX(e);
+SELECT MAX(e), MIN(e), MAX(st), MAX(c), MAX(tt) FROM members;
+SELECT e FROM members UNION SELECT NULL ORDER BY e;
+SELECT e FROM members UNION SELECT e FROM members ORDER BY e;
+SELECT IF(1, e, e) + 0, CASE WHEN 1 THEN e END + 0, NULLIF(e, 'b') + 0, IF(1, e, e) = 1, IF(1, e, e) > 'b' FROM members ORDER BY c;
+SELECT MAX(e) + 0, MAX(e) > 'b' FROM members GROUP BY c ORDER BY c;
+SELECT IFNULL(n, n), IF(1, n, n), COALESCE(d), NULLIF(n, 1), (SELECT i.n FROM members i WHERE i.c = members.c), CASE WHEN 1 THEN n END, LEAST(n, n), IF(1, n, 'a'), CONCAT(IFNULL(n, n)), n FROM members ORDER BY c;
+SELECT MAX(n), MIN(d) FROM members GROUP BY c ORDER BY c;
+SELECT 10 + IF(1, 0x31, 0x30), 10 + CASE WHEN 1 THEN 0x31 END, 10 + NULLIF(0x31, 0x30), 10 + IFNULL(NULL, 0x31), IF(1, 0x31, 2) + 1, IF(0, 0x31, 2) + 1, IF(1, IF(1, b'110001', 0), 0) + 0, -IF(1, 0x31, 0x32), IF(1, 0x31, 0x32) > 48, IF(1, 0x31, 0x32) = '1', IF(1, 0x31, 0x32) | 0, ABS(CASE 1 WHEN 1 THEN 0x31 ELSE 0x32 END), ROUND(IF(1, b'101010', 0));
+CREATE TABLE passed_on AS SELECT IFNULL(e, e) a, IF(1, e, e) b, NULLIF(e, 'b') f, LEAST(e, e) g, IFNULL(st, st) h, COALESCE(c) i, NULLIF(c, 'b') j, IF(1, b, b) k, (SELECT e FROM members LIMIT 1) l, (SELECT c FROM members LIMIT 1) m, c COLLATE utf8mb4_bin o, IFNULL(n, n) p, e q, c r FROM members;
+SELECT COLUMN_NAME, COLUMN_TYPE, COLLATION_NAME FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'passed_on' AND COLUMN_NAME <> 'my_row_id' ORDER BY COLUMN_NAME;
+DROP TABLE passed_on;
+CREATE TABLE passed_on AS SELECT MAX(e) a, MAX(st) b, MAX(c) d, MIN(b) f, MAX(tt) i FROM members;
+SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'passed_on' AND COLUMN_NAME <> 'my_row_id' ORDER BY COLUMN_NAME;
+DROP TABLE passed_on;
+CREATE TABLE passed_on AS SELECT e FROM members UNION SELECT NULL;
+SELECT COLUMN_NAME, COLUMN_TYPE FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'passed_on' AND COLUMN_NAME <> 'my_row_id' ORDER BY COLUMN_NAME;
+DROP TABLE passed_on, members;

@@ -320,6 +320,7 @@ pub mod codes {
     pub const CANT_SET_GTID_NEXT_WHEN_OWNING_GTID: Code = (1790, "HY000");
     pub const CANT_EXECUTE_IN_READ_ONLY_TRANSACTION: Code = (1792, "25006");
     pub const UNKNOWN_EXPLAIN_FORMAT: Code = (1791, "HY000");
+    pub const DUP_INDEX: Code = (1831, "HY000");
     pub const FK_COLUMN_CANNOT_CHANGE: Code = (1832, "HY000");
     pub const FK_COLUMN_CANNOT_CHANGE_CHILD: Code = (1833, "HY000");
     pub const UNKNOWN_ALTER_ALGORITHM: Code = (1800, "HY000");
@@ -390,6 +391,8 @@ pub mod codes {
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
     pub const NO_SUCH_DB: Code = (3503, "42Y07");
+    pub const INVALID_BITWISE_OPERANDS_SIZE: Code = (3513, "HY000");
+    pub const BITWISE_AGGREGATE_TOO_LONG: Code = (3514, "HY000");
     pub const PK_INDEX_CANT_BE_INVISIBLE: Code = (3522, "HY000");
     pub const UNKNOWN_AUTHID: Code = (3523, "HY000");
     pub const ROLE_NOT_GRANTED: Code = (3530, "HY000");
@@ -456,6 +459,7 @@ pub mod codes {
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
+    pub const TEMPORAL_OUT_OF_RANGE: Code = (6527, "22008");
     pub const SERVER_REPLICA_INCIDENT: Code = (13119, "HY000");
     pub const SERVER_REPLICA_CONVERSION_FAILED: Code = (13146, "HY000");
 }

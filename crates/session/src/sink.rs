@@ -3,7 +3,7 @@
 use base::{SqlError, codes};
 use bytes::Bytes;
 use io::BoxFuture;
-use sql::{FieldFlags, FieldType, ResultColumn, ResultSink};
+use sql::{FieldFlags, ResultColumn, ResultSink};
 use types::Value;
 use types::charset::Charset;
 use wire::column::Column;
@@ -138,7 +138,7 @@ fn misfit() -> SqlError {
 }
 
 fn field(column: &ResultColumn) -> Field {
-    let zerofill = column.flags.has(FieldFlags::ZEROFILL) && column.ty != FieldType::Year;
+    let zerofill = column.flags.has(FieldFlags::ZEROFILL);
     Field { ty: column.ty as u8, decimals: column.decimals, length: column.length, zerofill }
 }
 

@@ -26,16 +26,11 @@ pub struct Field {
 impl Field {
     /// Up to how many digits numbers as text get zeros in front.
     fn zeros_up_to(&self) -> usize {
-        match self.ty {
-            ty::YEAR => YEAR_DIGITS,
-            _ if self.zerofill => self.length as usize,
-            _ => 0,
-        }
+        if self.zerofill { self.length as usize } else { 0 }
     }
 }
 
 const NULL: u8 = 0xfb;
-const YEAR_DIGITS: usize = 4;
 /// The longest length that is one byte.
 const SHORT_MAX: usize = 0xfa;
 /// Null bits of a binary row begin here.

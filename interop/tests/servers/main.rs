@@ -40,6 +40,7 @@ mod parallel_apply;
 mod partial_revokes;
 mod privileges;
 mod random_answers;
+mod random_declared;
 mod real_replicas;
 mod real_sources;
 mod recovery;

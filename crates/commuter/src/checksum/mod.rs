@@ -17,6 +17,7 @@ use std::fmt;
 use std::process::ExitCode;
 
 use commuter::client::{Client, ClientError};
+use server::url::ServerUrl;
 
 use crate::cli::{Checksum, CommandResult};
 use report::{Compared, Report};
@@ -51,8 +52,15 @@ impl fmt::Display for Table {
     }
 }
 
+/// A session in UTC, so that definitions with times in them are the same text on both servers.
+fn connect(server: &ServerUrl) -> Result<Client, ClientError> {
+    let mut client = Client::connect(server, None)?;
+    client.query("SET time_zone = '+00:00'")?;
+    Ok(client)
+}
+
 pub(crate) fn run(arguments: &Checksum) -> CommandResult {
-    let mut first = Client::connect(&arguments.first, None)?;
+    let mut first = connect(&arguments.first)?;
     let mut report = Report::new(arguments.format);
     let Some(other) = &arguments.second else {
         first.query(moment::SNAPSHOT)?;
@@ -61,7 +69,7 @@ pub(crate) fn run(arguments: &Checksum) -> CommandResult {
         }
         return Ok(ExitCode::SUCCESS);
     };
-    let mut second = Client::connect(other, None)?;
+    let mut second = connect(other)?;
     let by_sums = !arguments.all_rows && sums::are_kept(&mut first)? && sums::are_kept(&mut second)?;
     if by_sums {
         moment::take(&mut first, &mut second, arguments.wait)?;

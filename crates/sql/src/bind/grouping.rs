@@ -64,9 +64,10 @@ fn check_distinct(block: &Block) -> Result<(), SqlError> {
     Ok(())
 }
 
-/// The first slot of an expression that differs within a group.
+/// The first slot of an expression that differs within a group. ANY_VALUE is for that.
 fn undetermined(expr: &Expr, keys: &[Expr], determined: &[bool], block: &Block) -> Option<usize> {
-    if keys.contains(expr) {
+    let is_any_value = matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == "any_value");
+    if is_any_value || keys.contains(expr) {
         return None;
     }
     if let ExprKind::Column { slot, .. } = expr.kind {

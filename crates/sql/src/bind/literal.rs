@@ -9,7 +9,7 @@ use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
 use crate::charsets;
 use crate::expr::build;
-use crate::expr::{CastType, Expr, ExprType, Kind, SqlMode, hex_text};
+use crate::expr::{CastType, Coercibility, Expr, ExprType, Kind, SqlMode, hex_text};
 use crate::parse::{bit_bytes, hex_bytes};
 
 impl<'a> Binder<'a> {
@@ -35,7 +35,7 @@ impl<'a> Binder<'a> {
                 build::negate(arg)
             }
             sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
-            sql::UnaryOperator::BitwiseNot => build::bit_not(arg),
+            sql::UnaryOperator::BitwiseNot => Ok(build::bit_not(arg)),
             other => Err(SqlError::not_supported(format_args!("operator {other}"))),
         }
     }
@@ -169,7 +169,7 @@ pub(crate) fn plain(value: &sql::Value, collation: CollationId) -> Result<Expr, 
     match value {
         V::Number(digits, _) => build::number_literal(digits),
         V::SingleQuotedString(text) | V::DoubleQuotedString(text) => Ok(build::string_literal(text, collation)),
-        V::HexStringLiteral(digits) => Ok(build::bytes_literal(hex_bytes(digits))),
+        V::HexStringLiteral(digits) => Ok(build::hex_literal(hex_bytes(digits))),
         V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
         V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
         V::Null => Ok(Expr::null()),
@@ -185,10 +185,11 @@ pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
     }
 }
 
-/// `_binary'…'`: the bytes that the client wrote.
+/// `_binary'…'`: the bytes that the client wrote. Unlike a hexadecimal literal it is never a number.
 pub(crate) fn binary_text(text: &str, client: Charset) -> Result<Expr, SqlError> {
     let text = build::string_literal(text, client.default_collation());
-    build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)
+    let bytes = build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)?;
+    Ok(Expr { ty: ExprType { coercibility: Coercibility::Coercible, nullable: false, ..bytes.ty }, ..bytes })
 }
 
 /// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.

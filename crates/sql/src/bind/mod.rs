@@ -28,6 +28,7 @@ pub(crate) mod scope;
 mod select;
 mod subquery;
 pub(crate) mod tree;
+mod union;
 pub(crate) mod written;
 
 use std::collections::HashMap;

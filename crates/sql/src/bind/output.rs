@@ -80,7 +80,12 @@ pub(crate) fn of_union(name: Arc<str>, ty: &ExprType) -> ResultColumn {
 pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundTable]) -> ResultColumn {
     let mut result = unnamed(name, &expr.ty);
     let Some(slot) = expr.as_column() else { return result };
-    let SlotSource::Column { table, column } = frame.slots[slot].source else { return result };
+    let SlotSource::Column { table, column } = frame.slots[slot].source else {
+        // What MIN and MAX find of an ENUM or a TEXT is not said to be one.
+        result.flags =
+            [FieldFlags::ENUM, FieldFlags::SET, FieldFlags::BLOB].into_iter().fold(result.flags, FieldFlags::without);
+        return result;
+    };
     let table = &tables[table];
     result.table = table.alias.clone();
     if !matches!(table.source, TableSource::Derived(_)) {

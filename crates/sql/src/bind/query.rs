@@ -1,16 +1,14 @@
-//! Queries: WITH, UNION, VALUES, and the ORDER BY and LIMIT around them.
+//! Queries: WITH, the branches of a UNION, VALUES, and the LIMIT around them.
 
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
 
 use crate::bind::call::is_number_or_param;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::{Frame, SlotSource};
-use crate::bind::scope::{Scope, unknown_column};
-use crate::bind::tree::{BoundBody, BoundQuery, Limit, OrderItem, RowLock, Union};
+use crate::bind::tree::{BoundBody, BoundQuery, Limit, RowLock};
+use crate::bind::union::conform;
 use crate::bind::{Binder, Cte};
-use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build};
-use types::{ColumnType, Value};
+use crate::expr::{Expr, ExprType};
 
 /// What stands around a query's body.
 #[derive(Default)]
@@ -109,82 +107,6 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    fn bind_union(
-        &mut self,
-        mut branches: Vec<BoundQuery>,
-        distinct_until: Option<usize>,
-        tail: Tail<'a>,
-    ) -> Result<BoundQuery, SqlError> {
-        let mut types = branches[0].types.clone();
-        for branch in &branches[1..] {
-            if branch.types.len() != types.len() {
-                let message = "The used SELECT statements have a different number of columns";
-                return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
-            }
-            types = types.iter().zip(&branch.types).map(|(a, b)| a.union(b)).map(without_members).collect();
-        }
-        if branches.len() > 1 {
-            check_collations(&branches, &types)?;
-        }
-        for branch in &mut branches {
-            conform(branch, &types)?;
-        }
-        let mut frame = Frame::default();
-        for (column, ty) in types.iter().enumerate() {
-            frame.slot(SlotSource::Output { column }, || ty.clone());
-        }
-        let columns: Vec<_> = branches[0].columns.clone();
-        let columns: Vec<_> = if branches.len() == 1 {
-            columns
-        } else {
-            columns
-                .iter()
-                .zip(&types)
-                .map(|(column, ty)| crate::bind::output::of_union(column.name.clone(), ty))
-                .collect()
-        };
-        let order = self.bind_union_order(tail.order, &columns, &types)?;
-        let limit = self.bind_limit(tail.limit)?;
-        let union = Union { branches, distinct_until, frame, order, limit };
-        Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into: Vec::new() })
-    }
-
-    /// ORDER BY of a UNION names columns of the result.
-    fn bind_union_order(
-        &mut self,
-        items: &'a [sql::OrderByExpr],
-        columns: &[crate::result::ResultColumn],
-        types: &[ExprType],
-    ) -> Result<Vec<OrderItem>, SqlError> {
-        let names: Vec<(String, Expr)> = columns
-            .iter()
-            .zip(types)
-            .enumerate()
-            .map(|(slot, (column, ty))| (column.name.to_string(), Expr::column(slot, ty.clone())))
-            .collect();
-        let mut order = Vec::with_capacity(items.len());
-        for item in items {
-            let expr = match position(&item.expr) {
-                Some(number) => names
-                    .get(number.wrapping_sub(1))
-                    .map(|(_, expr)| expr.clone())
-                    .ok_or_else(|| unknown_column(&number.to_string(), Clause::OrderBy.name()))?,
-                None => {
-                    self.scopes.push(Scope { barrier: true, ..Scope::default() });
-                    let scope = ExprScope { aggregates: false, ..ExprScope::of_groups(Clause::OrderBy, &names) };
-                    let bound = self.bind_expr(&item.expr, scope);
-                    let left = self.scopes.pop().unwrap_or_default();
-                    if !left.subqueries.is_empty() {
-                        return Err(SqlError::not_supported("subqueries in the ORDER BY of a UNION"));
-                    }
-                    bound?
-                }
-            };
-            order.push(OrderItem { expr, descending: is_descending(item)? });
-        }
-        Ok(order)
-    }
-
     pub(crate) fn bind_values(&mut self, values: &'a sql::Values) -> Result<BoundQuery, SqlError> {
         let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(values.rows.len());
         let mut types: Vec<ExprType> = Vec::new();
@@ -242,14 +164,6 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// Members of ENUM and SET are plain text in a UNION, and in the order of text.
-fn without_members(ty: ExprType) -> ExprType {
-    match ty.origin {
-        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) => ExprType { origin: None, ..ty },
-        _ => ty,
-    }
-}
-
 /// `ORDER BY 2`, `GROUP BY 2`: the number.
 pub(crate) fn position(expr: &sql::Expr) -> Option<usize> {
     match expr {
@@ -276,64 +190,4 @@ pub(crate) fn is_descending(item: &sql::OrderByExpr) -> Result<bool, SqlError> {
 pub(crate) fn wrong_value_count(row: usize) -> SqlError {
     let message = format!("Column count doesn't match value count at row {row}");
     SqlError::new(codes::WRONG_VALUE_COUNT_ON_ROW, message)
-}
-
-/// 1267 or 1271 if columns of branches have collations that do not go together.
-fn check_collations(branches: &[BoundQuery], types: &[ExprType]) -> Result<(), SqlError> {
-    for (column, ty) in types.iter().enumerate() {
-        let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
-        build::agree(&all, "UNION", build::Mixed::Allowed)?;
-        // A branch that has settled for none by itself may stand beside NULL.
-        let texts = all.iter().filter(|ty| ty.kind.is_string()).count();
-        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None && texts > 1 {
-            let message = "Illegal mix of collations for operation 'UNION'";
-            return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
-        }
-    }
-    Ok(())
-}
-
-/// Makes a branch's values those of the result's types.
-fn conform(query: &mut BoundQuery, types: &[ExprType]) -> Result<(), SqlError> {
-    match &mut query.body {
-        BoundBody::Block(block) => conform_row(&mut block.select, types)?,
-        BoundBody::Union(union) => union.branches.iter_mut().try_for_each(|branch| conform(branch, types))?,
-        BoundBody::Values(rows) => rows.iter_mut().try_for_each(|row| conform_row(row, types))?,
-    }
-    query.types = types.to_vec();
-    Ok(())
-}
-
-fn conform_row(row: &mut [Expr], types: &[ExprType]) -> Result<(), SqlError> {
-    for (expr, ty) in row.iter_mut().zip(types) {
-        if let Some(to) = needed_cast(&expr.ty, ty)
-            && !matches!(expr.kind, ExprKind::Literal(Value::Null))
-        {
-            let plain = std::mem::replace(expr, Expr::null());
-            *expr = build::cast(plain, to, ty.collation)?;
-        }
-    }
-    Ok(())
-}
-
-/// The cast that makes values of one type those of another, if one is needed.
-fn needed_cast(from: &ExprType, to: &ExprType) -> Option<CastType> {
-    let same_scale = from.kind == to.kind && (from.kind != Kind::Decimal || from.decimals == to.decimals);
-    if same_scale || from.kind == Kind::Null || from.kind == Kind::Any {
-        return None;
-    }
-    Some(match to.kind {
-        Kind::Null | Kind::Any => return None,
-        Kind::Json => CastType::Json,
-        Kind::Int => CastType::Signed,
-        Kind::UInt => CastType::Unsigned,
-        Kind::Float => CastType::Float,
-        Kind::Double => CastType::Double,
-        Kind::Decimal => CastType::Decimal { precision: to.length.clamp(1, 65) as u8, scale: to.decimals.min(30) },
-        Kind::Str => CastType::Char { chars: None },
-        Kind::Bytes => CastType::Binary { bytes: None },
-        Kind::Date => CastType::Date,
-        Kind::Time => CastType::Time { fsp: to.decimals.min(6) },
-        Kind::DateTime => CastType::DateTime { fsp: to.decimals.min(6) },
-    })
 }

@@ -36,6 +36,9 @@ impl<'a> Binder<'a> {
             return Err(too_many_selects());
         }
         let number = self.next_block();
+        if number > 1 {
+            check_modifiers(select)?;
+        }
         self.selects += 1;
         self.scopes.push(Scope::default());
         let depth = self.scopes.len();
@@ -302,6 +305,22 @@ fn check_supported(select: &sql::Select) -> Result<(), SqlError> {
     ];
     match unsupported.iter().find(|(present, _)| *present) {
         Some((_, what)) => Err(SqlError::not_supported(what)),
+        None => Ok(()),
+    }
+}
+
+/// 1234 for words that are about the whole statement, anywhere but in its first SELECT.
+fn check_modifiers(select: &sql::Select) -> Result<(), SqlError> {
+    let Some(modifiers) = &select.select_modifiers else { return Ok(()) };
+    let words = [
+        (modifiers.high_priority, "HIGH_PRIORITY"),
+        (modifiers.sql_buffer_result, "SQL_BUFFER_RESULT"),
+        (modifiers.sql_calc_found_rows, "SQL_CALC_FOUND_ROWS"),
+    ];
+    match words.iter().find(|(present, _)| *present) {
+        Some((_, word)) => {
+            Err(SqlError::new(codes::CANT_USE_OPTION_HERE, format!("Incorrect usage/placement of '{word}'")))
+        }
         None => Ok(()),
     }
 }

@@ -8,7 +8,8 @@ use crate::bind::expr::{ExprScope, compare_op, wrong_operands};
 use crate::bind::row::as_row;
 use crate::bind::scope::Scope;
 use crate::bind::tree::{BoundBody, BoundQuery, SubqueryKind};
-use crate::expr::{CompareOp, Expr, ExprType, Kind, build};
+use crate::expr::{CompareOp, Expr, ExprKind, ExprType, Kind, build};
+use types::Value;
 
 impl<'a> Binder<'a> {
     /// A query that sees no columns around it.
@@ -33,7 +34,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn bind_scalar_subquery(&mut self, query: &'a sql::Query) -> Result<Expr, SqlError> {
         let (bound, correlated) = self.bind_inner(query)?;
         let [ty] = &bound.types[..] else { return Err(wrong_operands(1)) };
-        let ty = ExprType { nullable: true, utc: false, ..ty.clone() };
+        let ty = ExprType { nullable: true, utc: false, ..ty.clone() }.passed_on();
         Ok(self.add_subquery(Some(bound), SubqueryKind::Scalar, ty, correlated))
     }
 
@@ -74,10 +75,11 @@ impl<'a> Binder<'a> {
     ) -> Result<Expr, SqlError> {
         let left = left.iter().map(|part| self.bind_expr(part, scope)).collect::<Result<Vec<_>, _>>()?;
         self.scope().place = scope.place();
-        let (bound, correlated) = self.bind_inner(query)?;
+        let (mut bound, correlated) = self.bind_inner(query)?;
         if bound.types.len() != left.len() {
             return Err(wrong_operands(left.len()));
         }
+        count_literals(&mut bound, &left);
         // The comparison is over a row of the left side's values and then the subquery's.
         let column = |slot: usize, ty: &ExprType| Expr::column(slot, ExprType { utc: false, ..ty.clone() });
         let count = left.len();
@@ -119,6 +121,17 @@ impl<'a> Binder<'a> {
         match right {
             sql::Expr::Subquery(query) => self.bind_quantified(left, op, all, query, scope),
             other => Err(SqlError::not_supported(other)),
+        }
+    }
+}
+
+/// A bit or hexadecimal literal of a select list is a number beside one.
+fn count_literals(query: &mut BoundQuery, left: &[Expr]) {
+    let BoundBody::Block(block) = &mut query.body else { return };
+    for ((left, selected), ty) in left.iter().zip(&mut block.select).zip(&mut query.types) {
+        if left.ty.kind.is_numeric() && matches!(selected.kind, ExprKind::Literal(Value::Bytes(_))) {
+            *selected = build::numeric_arg(std::mem::replace(selected, Expr::null()));
+            *ty = selected.ty.clone();
         }
     }
 }

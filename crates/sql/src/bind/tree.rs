@@ -92,6 +92,8 @@ pub(crate) struct Union {
     pub(crate) frame: Frame,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: Limit,
+    /// SQL_CALC_FOUND_ROWS in its first branch
+    pub(crate) count_found_rows: bool,
 }
 
 /// One item of ORDER BY.

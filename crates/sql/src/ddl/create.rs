@@ -6,6 +6,7 @@ use engine::catalog::{compression_named, table_option};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
 use types::{CollationId, ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
+use super::default::with_local_defaults;
 use super::index::PRIMARY;
 use super::{
     DdlContext, PlannedDdl, check_comment, check_table_name, column, foreign_key, index, render, table_exists,
@@ -57,7 +58,7 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
     if is_written_out {
         index::keep_without_foreign_key(&mut def);
     }
-    let log_text = is_written_out.then(|| render::create_table_for_log(&def));
+    let log_text = is_written_out.then(|| render::create_table_for_log(&with_local_defaults(&def, context.time_zone)));
     Ok(PlannedDdl { log_text, ..PlannedDdl::new(CatalogChange::CreateTable(Box::new(def))) })
 }
 
@@ -86,7 +87,7 @@ pub(crate) fn with_selected(
     let name = context.resolve(&create.name)?;
     check_table_name(&name.name)?;
     let def = table_def(create, &name, selected, context)?;
-    Ok(render::create_table_for_log(&def))
+    Ok(render::create_table_for_log(&with_local_defaults(&def, context.time_zone)))
 }
 
 fn table_def(
@@ -136,6 +137,7 @@ fn table_def(
     for spec in &create.foreign_keys {
         foreign_key::add(&mut def, None, spec, context)?;
     }
+    index::tell_duplicates(&def, &[], context.warnings);
     finish(&mut def, context)?;
     foreign_key::check(&def, None, context)?;
     Ok(def)

@@ -6,7 +6,7 @@ use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
 use jiff::tz::TimeZone;
 use types::column::no_member;
-use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, Value};
+use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, TableDef, Value};
 
 use super::DdlContext;
 use crate::expr::constant::NoHost;
@@ -50,6 +50,27 @@ pub(super) fn column_default(
     }
     let value = convert(value, column, context).map_err(|_| invalid(&column.name))?;
     Ok(Some(ColumnDefault::Literal(value)))
+}
+
+/// The table with the defaults that a session with that time zone would write: those of TIMESTAMPs are kept in UTC.
+pub(crate) fn with_local_defaults(def: &TableDef, zone: &TimeZone) -> TableDef {
+    let mut def = def.clone();
+    for column in &mut def.columns {
+        if let Some(local) = local_default(column, zone) {
+            column.default = Some(ColumnDefault::Literal(local));
+        }
+    }
+    def
+}
+
+/// The default of a TIMESTAMP in that time zone.
+pub(crate) fn local_default(column: &ColumnDef, zone: &TimeZone) -> Option<Value> {
+    match (&column.ty, &column.default) {
+        (ColumnType::Timestamp { .. }, Some(ColumnDefault::Literal(Value::DateTime(utc)))) => {
+            Some(Value::DateTime(coerce::utc_to_local(*utc, zone)))
+        }
+        _ => None,
+    }
 }
 
 /// CURRENT_TIMESTAMP(n) fits DATETIME and TIMESTAMP with as many digits. For a MariaDB, from whose log a definition may come, none are as many as the
@@ -99,10 +120,14 @@ fn literal_value(literal: &Literal, ty: &ColumnType) -> Value {
     }
 }
 
-/// Converts a value for a column as a strict INSERT would, without any session.
-pub(super) fn convert(value: Value, column: &ColumnDef, context: &DdlContext<'_>) -> Result<Value, SqlError> {
-    let conversion = Conversion::new(context, Arc::default());
-    conversion.convert(value, column, 1)
+/// Converts a default for its column as a strict INSERT would, whatever sql_mode says. What a log's statement has taken, without a strict
+/// mode, is taken.
+fn convert(value: Value, column: &ColumnDef, context: &DdlContext<'_>) -> Result<Value, SqlError> {
+    let strictness = match context.is_logged && !context.sql_mode.is_strict() {
+        true => Strictness::Lenient,
+        false => Strictness::Strict,
+    };
+    Conversion::new(context, Arc::default()).convert_so(value, column, strictness, 1)
 }
 
 /// Conversions with nothing but a `sql_mode` behind them; kept by the mappers of ALTER TABLE.

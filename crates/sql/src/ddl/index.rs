@@ -5,6 +5,7 @@ use types::schema::same_name;
 use types::{ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::{check_comment, check_name};
+use crate::expr::{WarningLevel, Warnings};
 use crate::parse::ast::{IndexKind, IndexPart, IndexSpec};
 
 /// Longest key in bytes, as InnoDB has it.
@@ -64,6 +65,21 @@ pub(super) fn add(
     let place = if primary { 0 } else { indexes.len() };
     indexes.insert(place, index);
     Ok(())
+}
+
+/// A warning for each index that another of the table does as well; of `old` indexes nothing is said.
+pub(super) fn tell_duplicates(def: &TableDef, old: &[IndexDef], warnings: &Warnings) {
+    let is_same = |a: &IndexDef, b: &IndexDef| a.unique == b.unique && a.parts == b.parts && b.name != PRIMARY;
+    for (place, index) in def.indexes.iter().enumerate() {
+        let is_new = !old.iter().any(|known| same_name(&known.name, &index.name));
+        if is_new && !index.generated && def.indexes[..place].iter().any(|before| is_same(index, before)) {
+            let message = format!(
+                "Duplicate index '{}' defined on the table '{}.{}'. This is deprecated and will be disallowed in a future release.",
+                index.name, def.schema, def.name
+            );
+            warnings.push(WarningLevel::Warning, codes::DUP_INDEX, message);
+        }
+    }
 }
 
 /// Indexes that were made for foreign keys go where others can take their place, as in MySQL and MariaDB.

@@ -8,6 +8,7 @@ use types::{CollationId, ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
+use crate::ddl::local_default;
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, Expr, ExprKind, ExprType, Strictness, build, convert_for_column, function, name_table};
@@ -80,7 +81,11 @@ impl DefaultValue {
 /// The DEFAULT of a column as an expression.
 pub(crate) fn default_expr(binder: &Binder<'_>, column: &ColumnDef) -> Result<Expr, SqlError> {
     match &column.default {
-        Some(ColumnDefault::Literal(value)) => Ok(Expr::literal(value.clone(), ExprType::of_column(column))),
+        Some(ColumnDefault::Literal(value)) => {
+            let local = local_default(column, &binder.context.session.time_zone);
+            let ty = ExprType { utc: false, ..ExprType::of_column(column) };
+            Ok(Expr::literal(local.unwrap_or_else(|| value.clone()), ty))
+        }
         Some(ColumnDefault::CurrentTimestamp { fsp }) => now(*fsp, binder),
         Some(ColumnDefault::Expression(text)) => {
             let sql_mode = binder.context.session.sql_mode;
@@ -212,7 +217,7 @@ pub(crate) fn is_default(expr: &sql::Expr) -> bool {
 /// character set (SET NAMES binary) the bytes of the column's own.
 pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
     match &value.kind {
-        ExprKind::Literal(_) if column.ty.is_numeric() => build::numeric_arg(value),
+        ExprKind::Literal(_) if takes_numbers(column) => build::numeric_arg(value),
         ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
             build::bytes_literal(text.to_vec())
         }
@@ -224,6 +229,11 @@ pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
             Some(_) => function::copied(value, &column.ty),
         },
     }
+}
+
+/// Whether a bit or hexadecimal literal is a number for it. A BIT takes its bytes, which are the same.
+pub(super) fn takes_numbers(column: &ColumnDef) -> bool {
+    column.ty.is_numeric() || column.ty == ColumnType::Year
 }
 
 /// How values that do not fit are treated.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
-use types::schema::same_name;
+use types::{Value, schema::same_name};
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
@@ -14,11 +14,11 @@ use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, split_name};
-use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default};
+use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default, takes_numbers};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Expr, ExprKind, build};
 use crate::parse::ast::Insert;
 use crate::parse::{LiteralRows, plain_values};
 use crate::plan::node::QueryPlan;
@@ -229,15 +229,28 @@ async fn plan_values<'a>(
 async fn plan_selected<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    bound: BoundQuery,
+    mut bound: BoundQuery,
     table: &Arc<Table>,
     columns: &[usize],
 ) -> Result<InsertSource, SqlError> {
     let reads_target = binder.reads(table);
+    count_literals(&mut bound, table, columns);
     let both = columns.iter().zip(&bound.types);
     let copied = both.map(|(&column, from)| Copied::by_dml(from, &table.def.columns[column].ty, true)).collect();
     let plan = block::plan_query(context, bound).await?;
     Ok(InsertSource::Query { plan, reads_target, copied })
+}
+
+/// A bit or hexadecimal literal of the select list is a number for a column of numbers.
+fn count_literals(query: &mut BoundQuery, table: &Table, columns: &[usize]) {
+    let BoundBody::Block(block) = &mut query.body else { return };
+    for ((&column, value), ty) in columns.iter().zip(&mut block.select).zip(&mut query.types) {
+        let is_literal = matches!(value.kind, ExprKind::Literal(Value::Bytes(_)));
+        if is_literal && takes_numbers(&table.def.columns[column]) {
+            *value = build::numeric_arg(std::mem::replace(value, Expr::null()));
+            *ty = value.ty.clone();
+        }
+    }
 }
 
 /// The new row as ON DUPLICATE KEY UPDATE sees it: under its alias, with the columns that the statement names, in the order and by the

@@ -100,7 +100,8 @@ impl Running {
             }
         }
         match &mut self.sorter {
-            Some(sorter) => sorter.push(aggregate.sort_key(row, &context.eval)?, row.to_vec()),
+            // MySQL keeps them in a tree, into which the latest goes before its equals.
+            Some(sorter) => sorter.push_before_equals(aggregate.sort_key(row, &context.eval)?, row.to_vec()),
             None => aggregate.add(&mut self.state, row, &context.eval)?,
         }
         Ok(())

@@ -4,6 +4,7 @@ use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
+use crate::bind::tree::Limit;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::RowBatch;
 use crate::exec::context::ExecContext;
@@ -13,6 +14,9 @@ use crate::exec::operator::{BoxedOperator, Operator, build};
 use crate::exec::sort::SortRows;
 use crate::expr::{Expr, ExprKind};
 use crate::plan::node::{BlockPlan, QueryBody, QueryPlan, UnionPlan};
+
+/// A sort that has to give all rows.
+static NO_LIMIT: Limit = Limit { count: None, offset: None };
 
 /// The rows of a query.
 pub(crate) enum QueryRows<'p> {
@@ -179,10 +183,11 @@ fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {
         }
     };
     if !plan.order.is_empty() {
-        rows = Box::new(SortRows::new(rows, &plan.order, &plan.limit, width));
+        let kept = if plan.count_found_rows { &NO_LIMIT } else { &plan.limit };
+        rows = Box::new(SortRows::new(rows, &plan.order, kept, width));
     }
     if plan.limit.count.is_some() || plan.limit.offset.is_some() {
-        rows = Box::new(LimitRows::new(rows, &plan.limit, false));
+        rows = Box::new(LimitRows::new(rows, &plan.limit, plan.count_found_rows));
     }
     rows
 }

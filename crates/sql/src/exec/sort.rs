@@ -123,6 +123,12 @@ impl Sorter {
         self.number += 1;
     }
 
+    /// Adds a row that comes before all with an equal key that are there.
+    pub(crate) fn push_before_equals(&mut self, mut key: Vec<u8>, row: Vec<Value>) {
+        key.extend_from_slice(&(u64::MAX - self.number).to_be_bytes());
+        self.push(key, row);
+    }
+
     /// Drops all but the first `top` rows, now and then.
     fn keep_first(&mut self, top: usize) {
         if self.rows.len() >= 2 * top.max(BATCH_ROWS) {

@@ -5,7 +5,7 @@
 //! | COUNT | BIGINT | BIGINT | 0 |
 //! | SUM | DECIMAL, 22 more digits | DOUBLE | NULL |
 //! | AVG | DECIMAL, `div_precision_increment` more after the point | DOUBLE | NULL |
-//! | MIN, MAX, ANY_VALUE | as the argument | as the argument | NULL |
+//! | MIN, MAX | as the argument | as the argument | NULL |
 //! | BIT_AND, BIT_OR, BIT_XOR | BIGINT UNSIGNED | | all ones, 0, 0 |
 //! | STD, VARIANCE, … | DOUBLE | DOUBLE | NULL |
 //! | JSON_ARRAYAGG, JSON_OBJECTAGG | JSON, no longer than a packet (3150) | | NULL |
@@ -21,6 +21,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
 
+use crate::expr::bits::{self, BitsSoFar};
 use crate::expr::build::{Mixed, agree, bytes_together, cast};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
@@ -46,7 +47,6 @@ pub enum AggregateFunction {
     StdSamp,
     VarPop,
     VarSamp,
-    AnyValue,
     JsonArrayAgg,
     JsonObjectAgg,
 }
@@ -96,9 +96,9 @@ enum SoFar {
         sum: f64,
         count: u64,
     },
-    /// MIN, MAX, ANY_VALUE.
+    /// MIN, MAX.
     One(Option<Value>),
-    Bits(u64),
+    Bits(BitsSoFar),
     /// Count, mean and sum of squared distances from it (Welford).
     Variance {
         count: u64,
@@ -121,7 +121,7 @@ enum SoFar {
 fn by_name(name: &str) -> Option<AggregateFunction> {
     use AggregateFunction::*;
     let is = |other: &&(&str, AggregateFunction)| name.eq_ignore_ascii_case(other.0);
-    const NAMES: [(&str, AggregateFunction); 19] = [
+    const NAMES: [(&str, AggregateFunction); 18] = [
         ("json_arrayagg", JsonArrayAgg),
         ("json_objectagg", JsonObjectAgg),
         ("count", Count),
@@ -140,7 +140,6 @@ fn by_name(name: &str) -> Option<AggregateFunction> {
         ("var_pop", VarPop),
         ("variance", VarPop),
         ("var_samp", VarSamp),
-        ("any_value", AnyValue),
     ];
     NAMES.iter().find(is).map(|(_, function)| *function)
 }
@@ -178,12 +177,13 @@ impl Aggregate {
                 | AggregateFunction::Min
                 | AggregateFunction::Max
                 | AggregateFunction::GroupConcat
-                | AggregateFunction::AnyValue
                 | AggregateFunction::JsonArrayAgg
                 | AggregateFunction::JsonObjectAgg
         );
-        let mut args: Vec<Expr> =
-            if takes_numbers { args.into_iter().map(crate::expr::build::numeric_arg).collect() } else { args };
+        let is_of_bits =
+            matches!(function, AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor);
+        let form = if is_of_bits { bits::argument } else { crate::expr::build::numeric_arg };
+        let mut args: Vec<Expr> = if takes_numbers { args.into_iter().map(form).collect() } else { args };
         if let (AggregateFunction::Sum | AggregateFunction::Avg, true, [arg]) =
             (function, clauses.distinct, &mut args[..])
             && arg.ty.kind.is_string()
@@ -199,7 +199,7 @@ impl Aggregate {
             let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
             agree(&types, "group_concat", Mixed::Allowed)?;
         }
-        let ty = infer(function, &args, session);
+        let ty = infer(function, &args, session)?;
         // DISTINCT changes nothing in these, and would only remember all values.
         let distinct = clauses.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
         let mut separator = clauses.separator.unwrap_or(Bytes::from_static(b","));
@@ -220,6 +220,14 @@ impl Aggregate {
         self.distinct || matches!(self.function, GroupConcat | JsonArrayAgg | JsonObjectAgg)
     }
 
+    /// The order of two values for MIN and MAX: of members of an ENUM or SET that of their texts, though what is found is a member.
+    fn order(&self, value: &Value, best: &Value) -> Ordering {
+        match (value, best) {
+            (Value::Str(value), Value::Str(best)) => types::collation::compare(self.ty.collation, value, best),
+            _ => order::compare(&self.ty, value, best),
+        }
+    }
+
     /// An empty group.
     pub fn start(&self) -> AggregateState {
         use AggregateFunction::*;
@@ -229,9 +237,8 @@ impl Aggregate {
                 SoFar::Exact { integers: 0, decimals: Decimal::ZERO, count: 0 }
             }
             Sum | Avg => SoFar::Double { sum: 0.0, count: 0 },
-            Min | Max | AnyValue => SoFar::One(None),
-            BitAnd => SoFar::Bits(u64::MAX),
-            BitOr | BitXor => SoFar::Bits(0),
+            Min | Max => SoFar::One(None),
+            BitAnd | BitOr | BitXor => SoFar::Bits(BitsSoFar::start(self.function, &self.ty)),
             StdPop | StdSamp | VarPop | VarSamp => SoFar::Variance { count: 0, mean: 0.0, squares: 0.0 },
             GroupConcat => SoFar::Text { joined: Vec::new(), rows: 0, cut: false },
             JsonArrayAgg | JsonObjectAgg => SoFar::Json { elements: Vec::new(), bytes: 0 },
@@ -253,7 +260,7 @@ impl Aggregate {
             return self.add_json(elements, bytes, row, ctx);
         }
         let value = self.args[0].eval_ref(row, ctx)?;
-        if value.is_null() && self.function != AggregateFunction::AnyValue {
+        if value.is_null() {
             return Ok(());
         }
         for other in &self.args[1..] {
@@ -310,27 +317,13 @@ impl Aggregate {
                 *count += 1;
             }
             SoFar::One(best) => {
-                let better = match (&best, self.function) {
-                    (None, _) => true,
-                    (Some(_), AggregateFunction::AnyValue) => false,
-                    (Some(best), function) => {
-                        let wanted =
-                            if function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater };
-                        order::compare(&self.ty, value, best) == wanted
-                    }
-                };
-                if better {
+                let is_min = self.function == AggregateFunction::Min;
+                let wanted = if is_min { Ordering::Less } else { Ordering::Greater };
+                if best.as_ref().is_none_or(|best| self.order(value, best) == wanted) {
                     *best = Some(value.clone());
                 }
             }
-            SoFar::Bits(bits) => {
-                let n = coerce::to_bits(value, ctx)?.unwrap_or(0);
-                match self.function {
-                    AggregateFunction::BitAnd => *bits &= n,
-                    AggregateFunction::BitOr => *bits |= n,
-                    _ => *bits ^= n,
-                }
-            }
+            SoFar::Bits(bits) => bits.add(self.function, &self.args[0], value, ctx)?,
             SoFar::Variance { count, mean, squares } => {
                 let n = coerce::to_f64(value, ctx)?.unwrap_or(0.0);
                 *count += 1;
@@ -441,7 +434,7 @@ impl Aggregate {
             }
             SoFar::Double { sum, count } => Value::Double(if self.function == Avg { sum / count as f64 } else { sum }),
             SoFar::One(value) => value.unwrap_or(Value::Null),
-            SoFar::Bits(bits) => Value::UInt(bits),
+            SoFar::Bits(bits) => bits.finish(self.function, &self.ty),
             SoFar::Variance { count, squares, .. } => {
                 let divisor = count as f64 - matches!(self.function, StdSamp | VarSamp) as u8 as f64;
                 let variance = squares / divisor;
@@ -466,7 +459,7 @@ impl Aggregate {
     }
 }
 
-fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> ExprType {
+fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> Result<ExprType, SqlError> {
     use AggregateFunction::*;
     const MORE_DIGITS_OF_SUM: u32 = 22;
     let arg = args.first().map(|arg| &arg.ty);
@@ -475,7 +468,7 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
     });
     let digits = arg.map_or(0, |ty| ty.int_digits() + ty.decimals as u32);
     let scale = arg.map_or(0, |ty| if is_exact { ty.decimals } else { 0 });
-    match function {
+    Ok(match function {
         Count => ExprType { length: 21, ..ExprType::of_kind(Kind::Int) }.nullable(false),
         Sum if is_exact => ExprType::decimal(digits + MORE_DIGITS_OF_SUM, scale),
         Avg if is_exact => {
@@ -488,24 +481,20 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
             ExprType::double(decimals.saturating_add(session.div_precision_increment))
         }
         StdPop | StdSamp | VarPop | VarSamp => ExprType::of_kind(Kind::Double),
-        BitAnd | BitOr | BitXor => ExprType { length: 21, ..ExprType::of_kind(Kind::UInt) }.nullable(false),
-        Min | Max | AnyValue => {
-            let mut ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
-            if ty.kind == Kind::Json {
-                return ExprType::json();
-            }
-            if ty.kind == Kind::Str && !matches!(function, AnyValue) {
-                // The smallest member by its text, not by its place: MySQL compares them as strings.
-                ty.origin = None;
-            }
-            ty
+        BitAnd | BitOr | BitXor => {
+            let of = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null));
+            bits::aggregate_type(&of)?
+        }
+        Min | Max => {
+            let ty = arg.cloned().unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
+            if ty.kind == Kind::Json { ExprType::json() } else { ty }
         }
         JsonArrayAgg | JsonObjectAgg => ExprType::json(),
         GroupConcat => {
             // In bytes; so many characters if each takes one.
             let length = u32::try_from(session.group_concat_max_len).unwrap_or(u32::MAX);
             if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
-                return ExprType::bytes(length);
+                return Ok(ExprType::bytes(length));
             }
             let collation = args.iter().fold(None::<ExprType>, |all, arg| match all {
                 None => Some(arg.ty.clone()),
@@ -517,7 +506,7 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> E
             let strings = collation.filter(|ty| ty.kind == Kind::Str);
             ExprType::text(length, strings.map_or(CollationId::DEFAULT, |ty| ty.collation))
         }
-    }
+    })
 }
 
 /// 1690

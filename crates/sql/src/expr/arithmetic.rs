@@ -217,7 +217,11 @@ fn decimals(
                 Kind::Decimal => ty.decimals,
                 _ => a.scale() + ctx.session.div_precision_increment,
             };
-            a.divide(&b, scale)
+            match scale {
+                // No digit behind the point is computed then by which it could be rounded.
+                0 if b.scale() == 0 => a.divide_int(&b),
+                _ => a.divide(&b, scale),
+            }
         }
         ArithmeticOp::IntDivide => {
             let quotient = a.divide_int(&b).ok_or_else(overflow)?;
@@ -263,7 +267,7 @@ pub(crate) fn division_by_zero(ctx: &EvalContext<'_>) -> Result<Value, SqlError>
     Ok(Value::Null)
 }
 
-/// `-value`
+/// `-value`; that of a date or a time is a DOUBLE.
 pub(crate) fn negate(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
     let overflow = || {
         let text = String::from_utf8_lossy(&coerce::plain_text(value, 0)).into_owned();
@@ -275,11 +279,7 @@ pub(crate) fn negate(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlE
         Value::UInt(n) => Value::Int(i64::try_from(-(*n as i128)).map_err(|_| overflow())?),
         Value::Decimal(n) => Value::Decimal(n.negated()),
         Value::Float(n) => Value::Float(-n),
-        other => match domain_of_value(other) {
-            Domain::Integer => coerce::to_i64(other, ctx)?.map_or(Value::Null, |n| Value::Int(-n)),
-            Domain::Decimal => coerce::to_decimal(other, ctx)?.map_or(Value::Null, |n| Value::Decimal(n.negated())),
-            Domain::Double => coerce::to_f64(other, ctx)?.map_or(Value::Null, |n| Value::Double(-n)),
-        },
+        other => coerce::to_f64(other, ctx)?.map_or(Value::Null, |n| Value::Double(-n)),
     })
 }
 
@@ -287,6 +287,7 @@ pub(crate) fn negate(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlE
 pub(crate) fn infer_negate(arg: &ExprType) -> ExprType {
     let ty = match domain_of_kind(arg) {
         None => ExprType::of_kind(Kind::Any),
+        Some(_) if arg.kind.is_temporal() => ExprType::double(arg.decimals),
         Some(Domain::Integer) => {
             ExprType { length: arg.length + (arg.kind == Kind::UInt) as u32, ..ExprType::of_kind(Kind::Int) }
         }

@@ -9,12 +9,12 @@ use types::temporal::parse::{self, Allow, Parsed};
 use types::value::NOT_FIXED;
 use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 
-use crate::expr::build::{cast, integer_literal, unsigned_literal};
+use crate::expr::build::{cast, integer_literal, string_literal, unsigned_literal};
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::function;
 use crate::expr::tree::{CastType, CompareOp, Constancy, Expr, ExprKind};
-use crate::expr::types::{Coercibility, ExprType, Kind};
+use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
 pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
@@ -214,8 +214,12 @@ fn temporal_beside(arg: Expr, other: &ExprType, other_is_literal: bool) -> Resul
 
 /// What an operand is beside one of another type. Text beside an integer that is compared exactly is one, if it is wholly.
 pub(super) fn beside(arg: Expr, other: &ExprType, exact: bool) -> Expr {
-    if other.kind == Kind::Bytes {
+    if other.kind == Kind::Bytes && aggregate_collations(&arg.ty, other).0 == CollationId::BINARY {
         return as_bytes(arg);
+    }
+    if other.kind == Kind::Str && arg.ty.kind == Kind::Bytes {
+        let collation = aggregate_collations(&arg.ty, other).0;
+        return as_text(arg, collation);
     }
     if other.kind.is_numeric() && !arg.ty.kind.is_numeric() {
         let is_integer = other.kind.is_integer();
@@ -256,13 +260,43 @@ pub(crate) fn as_bytes(arg: Expr) -> Expr {
     }
 }
 
-/// Operands of one operation: binary strings all, if one of them is.
+/// Operands of one operation: binary strings all, if one of them is. A literal that is one is text beside a column of text, and whatever else insists
+/// more than it does.
 pub(crate) fn bytes_together(operands: &mut [Expr]) {
-    if operands.iter().any(|operand| operand.ty.kind == Kind::Bytes) {
-        for operand in operands {
-            *operand = as_bytes(std::mem::replace(operand, Expr::null()));
-        }
+    if !operands.iter().any(|operand| operand.ty.kind == Kind::Bytes) {
+        return;
     }
+    let together = operands.iter().map(|operand| &operand.ty).fold(None, |all: Option<ExprType>, ty| match all {
+        Some(all) => {
+            let (collation, coercibility) = aggregate_collations(&all, ty);
+            let kind = if ty.kind.is_string() { ty.kind } else { all.kind };
+            Some(ExprType { kind, collation, coercibility, ..all })
+        }
+        None => Some(ty.clone()),
+    });
+    let collation = together.map_or(CollationId::BINARY, |all| all.collation);
+    for operand in operands {
+        let plain = std::mem::replace(operand, Expr::null());
+        *operand = if collation == CollationId::BINARY { as_bytes(plain) } else { as_text(plain, collation) };
+    }
+}
+
+/// A literal that is a binary string as text, if it is one of the collation's character set.
+fn as_text(arg: Expr, collation: CollationId) -> Expr {
+    let own = |bytes: &[u8]| collation.charset().text(bytes).map(|text| string_literal(&text, collation));
+    let text = match &arg.kind {
+        _ if collation == CollationId::BINARY => None,
+        ExprKind::Literal(Value::Bytes(bytes)) => own(bytes),
+        // `_binary'…'`
+        ExprKind::Cast { arg: text, to: CastType::Binary { bytes: None } } => match &text.kind {
+            ExprKind::Literal(value) if arg.ty.coercibility == Coercibility::Coercible => {
+                own(&coerce::bytes(value, &text.ty))
+            }
+            _ => None,
+        },
+        _ => None,
+    };
+    text.unwrap_or(arg)
 }
 
 pub(super) fn numeric_beside(value: Expr) -> Expr {
@@ -282,12 +316,16 @@ pub(super) fn literal_bits(expr: &Expr) -> Option<u64> {
 /// The argument as a number where its text is not the number meant (`0x41`, ENUM, SET), or is read without a word (TEXT, BLOB).
 pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     if let Some(n) = literal_bits(&arg) {
-        return i64::try_from(n).map_or_else(|_| unsigned_literal(n), integer_literal);
+        return match i64::try_from(n) {
+            Ok(n) if !arg.ty.is_hex => integer_literal(n),
+            _ => unsigned_literal(n),
+        };
     }
     match arg.ty.origin {
         Some(ColumnType::Enum { .. } | ColumnType::Set { .. } | ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
             function::own_number(arg)
         }
+        _ if arg.is_choice_of_text() => function::own_number(arg),
         _ => arg,
     }
 }

@@ -12,14 +12,15 @@ use crate::expr::beside::{
     beside, comparable, json_between, list_beside, number_beside_column, numeric_beside, temporal_constant,
     text_between,
 };
+pub(crate) use crate::expr::bits::{bit, bit_not};
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
-pub(crate) use crate::expr::compare::is_constant_beside;
 use crate::expr::compare::wrong_value;
+pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
-use crate::expr::tree::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
+use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// An integer.
@@ -53,11 +54,9 @@ pub fn number_literal(text: &str) -> Result<Expr, SqlError> {
         return Ok(Expr::literal(Value::Double(n), ty));
     }
     let parsed = Decimal::parse_literal(text.as_bytes()).filter(|parsed| parsed.len == text.len()).ok_or_else(bad)?;
-    if parsed.overflow {
-        let n: f64 = text.parse().map_err(|_| bad())?;
-        return Ok(Expr::literal(Value::Double(n), ExprType::of_kind(Kind::Double).nullable(false)));
-    }
-    Ok(decimal_literal(parsed.value))
+    // What is too great is the greatest number that a column can hold.
+    let most = || Decimal::max_of(types::decimal::MAX_PRECISION, 0);
+    Ok(decimal_literal(if parsed.overflow { most() } else { parsed.value }))
 }
 
 fn decimal_literal(n: Decimal) -> Expr {
@@ -70,7 +69,13 @@ pub fn string_literal(text: &str, collation: CollationId) -> Expr {
     Expr::literal(Value::from(text), ty)
 }
 
-/// `x'4D'`, `0x4D`, `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
+/// `x'4D'`, `0x4D`: a binary string, in numeric context a number without a sign.
+pub fn hex_literal(bytes: Vec<u8>) -> Expr {
+    let literal = bytes_literal(bytes);
+    Expr { ty: ExprType { is_hex: true, ..literal.ty }, ..literal }
+}
+
+/// `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
 pub fn bytes_literal(bytes: Vec<u8>) -> Expr {
     let ty = ExprType::bytes(bytes.len() as u32).nullable(false);
     Expr::literal(Value::Bytes(bytes.into()), ty)
@@ -385,11 +390,11 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     };
     let numbers = list.iter().all(|item| item.ty.kind.is_numeric());
     let value = if numbers && !list.is_empty() { numeric_beside(value) } else { value };
-    let is_binary = list.iter().any(|item| item.ty.kind == Kind::Bytes);
-    let (value, list) = match is_binary {
-        true => (as_bytes(value), list.into_iter().map(as_bytes).collect()),
-        false => (value, list),
-    };
+    let mut all = vec![value];
+    all.extend(list);
+    bytes_together(&mut all);
+    let value = all.remove(0);
+    let list = all;
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
     let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Refused)?;
@@ -442,6 +447,7 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
     match &arg.kind {
         ExprKind::Literal(Value::Int(i64::MIN)) => return Ok(decimal_literal(Decimal::from(1u64 << 63))),
         ExprKind::Literal(Value::Int(n)) => return Ok(integer_literal(-n)),
+        ExprKind::Literal(Value::UInt(n)) if i64::try_from(*n).is_ok() => return Ok(integer_literal(-(*n as i64))),
         ExprKind::Literal(Value::UInt(n)) if *n == 1 << 63 => return Ok(integer_literal(i64::MIN)),
         ExprKind::Literal(Value::UInt(n)) => return Ok(decimal_literal(Decimal::from(*n).negated())),
         ExprKind::Literal(Value::Decimal(n)) => return Ok(decimal_literal(n.negated())),
@@ -452,23 +458,11 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
     Ok(Expr { kind: ExprKind::Negate(Box::new(arg)), ty })
 }
 
-/// `| & ^ << >>`
-pub fn bit(op: BitOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
-    let (left, right) = (numeric_arg(left), numeric_arg(right));
-    let ty = ExprType::of_kind(Kind::UInt).nullable(left.ty.nullable || right.ty.nullable);
-    Ok(Expr { kind: ExprKind::Bit { op, args: pair(left, right) }, ty })
-}
-
-/// `~arg`
-pub fn bit_not(arg: Expr) -> Result<Expr, SqlError> {
-    bit(BitOp::Xor, arg, unsigned_literal(u64::MAX))
-}
-
 /// The type that holds the values of all of these; NULL of none.
 pub fn union_of<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> ExprType {
     let mut types = types.into_iter();
     let Some(first) = types.next() else { return ExprType::of_kind(Kind::Null) };
-    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty))
+    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty)).passed_on()
 }
 
 /// The expression with its values in the form of `ty`, a [`union_of`] types that includes its own: for CASE, and for the
@@ -492,7 +486,11 @@ pub fn cast(arg: Expr, to: CastType, collation: CollationId) -> Result<Expr, Sql
     // Unlike an operator it reads a TEXT as any text: digit by digit, with a warning of what is behind the number.
     let is_long = matches!(arg.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
     let arg = if numeric && !is_long { numeric_arg(arg) } else { arg };
-    let ty = casting::infer(&arg.ty, to, collation);
+    let mut ty = casting::infer(&arg.ty, to, collation);
+    // `CHAR(65 USING …)` is no column's text.
+    if matches!(&arg.kind, ExprKind::Call { function, .. } if function.name() == "char") {
+        ty.coercibility = Coercibility::Coercible;
+    }
     Ok(Expr { kind: ExprKind::Cast { arg: Box::new(arg), to }, ty })
 }
 
@@ -531,7 +529,7 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
     } else {
         cast(arg, CastType::Char { chars: None }, collation)?
     };
-    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone() };
+    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone().passed_on() };
     Ok(Expr { kind: ExprKind::Collate(Box::new(arg)), ty })
 }
 

@@ -173,7 +173,10 @@ fn to_char(
                     base::codes::INVALID_CHARACTER_STRING,
                     format!("Invalid {} character string: '{}'", charset.name(), unreadable(charset, &text)),
                 );
-                return Ok(Value::Null);
+                if ctx.session.sql_mode.is_strict() {
+                    return Ok(Value::Null);
+                }
+                charset.decode(&text[..charset.valid_up_to(&text)]).into_owned().into()
             }
         };
     } else if matches!(charset, Charset::Single(_)) && !text.is_ascii() {

@@ -108,10 +108,25 @@ pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
         Value::Str(bytes) | Value::Bytes(bytes) => bytes.clone(),
         Value::UInt(n) => match &ty.origin {
             Some(ColumnType::Bit { bits }) => Bytes::copy_from_slice(&n.to_be_bytes()[8 - bits.div_ceil(8) as usize..]),
-            Some(ColumnType::Year) => format!("{n:04}").into_bytes().into(),
             _ => plain_text(value, 0),
         },
         other => plain_text(other, decimals_of(other, ty)),
+    }
+}
+
+/// The value of an expression as text. A TIME that an INTERVAL, ADDTIME or SUBTIME has made shows all digits of its fraction, or none.
+pub(crate) fn text_of(expr: &Expr, value: &Value) -> Bytes {
+    match value {
+        Value::Time(time) if is_sum(expr) => plain_text(value, fsp_of(time.parts().4)),
+        _ => text(value, &expr.ty),
+    }
+}
+
+fn is_sum(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Interval { .. } => true,
+        ExprKind::Call { function, .. } => matches!(function.name(), "addtime" | "subtime" | "adddate" | "subdate"),
+        _ => false,
     }
 }
 
@@ -256,21 +271,31 @@ pub(crate) fn to_i128(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i12
     }))
 }
 
-/// The value as a signed integer for a function's argument: the nearest that there is.
+/// The value as a signed integer for a function's argument: the nearest that there is; of a text the integer with which it
+/// begins, whatever stands behind it.
 pub(crate) fn to_i64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i64>, SqlError> {
     if let Value::Int(n) = value {
         return Ok(Some(*n));
     }
     let clamp = |n: i128| n.clamp(i64::MIN as i128, i64::MAX as i128) as i64;
     Ok(match value {
-        // Text with a fraction counts as its rounded number where an integer is wanted.
-        Value::Str(_) | Value::Bytes(_) => to_f64(value, ctx)?.map(|n| n.round_ties_even() as i64),
         Value::Decimal(n) if n.to_i128().is_none_or(|n| i64::try_from(n).is_err()) => {
             ctx.truncated("DECIMAL", &plain_text(value, n.scale()))?;
             to_i128(value, ctx)?.map(clamp)
         }
         other => to_i128(other, ctx)?.map(clamp),
     })
+}
+
+/// Seconds of UNIX_TIMESTAMP, where an integer is wanted: their fraction is cut, not rounded.
+pub(crate) fn without_fraction<'v>(expr: &Expr, value: Cow<'v, Value>) -> Cow<'v, Value> {
+    use types::decimal::Rounding;
+    match (&expr.kind, &*value) {
+        (ExprKind::Call { function, .. }, Value::Decimal(seconds)) if function.name() == "unix_timestamp" => {
+            seconds.rounded(0, Rounding::Truncate).map_or(value, |whole| Cow::Owned(Value::Decimal(whole)))
+        }
+        _ => value,
+    }
 }
 
 /// A double beyond all integers, where an integer is wanted: a column's is worth 1292, a computed one is an error (1690). A
@@ -381,7 +406,7 @@ pub(crate) fn parse_datetime(value: &Value, allow: Allow) -> Option<Parsed<DateT
             parse::datetime_from_number(whole, micros, allow).map(|parsed| Parsed { round_up, ..parsed })
         }
         Value::Float(n) => parse_datetime(&Value::Double(*n as f64), allow),
-        Value::Double(n) => parse_datetime(&Value::Decimal(Decimal::from_f64(*n)?), allow),
+        Value::Double(n) => parse_datetime(&Value::Decimal(with_nanos(*n)?), allow),
         Value::DateTime(datetime) => parse::datetime(&plain_text(&Value::DateTime(*datetime), 6), allow),
         _ => None,
     }
@@ -413,6 +438,19 @@ pub(crate) fn is_impossible_date(value: &Value) -> bool {
     !(0.0..BEYOND_ALL).contains(&number)
         || matches!(value, Value::Date(_) | Value::DateTime(_))
         || parse_datetime(value, Allow { invalid_dates: true, ..Allow::ZEROS }).is_some()
+}
+
+/// A double that stands for a date or a time: its fraction is what it holds in binary, in nanoseconds, and not what its shortest text says.
+fn with_nanos(n: f64) -> Option<Decimal> {
+    const EXACT: f64 = 1e18;
+    const NANOS: f64 = 1e9;
+    if n.is_nan() || n.abs() >= EXACT {
+        return Decimal::from_f64(n);
+    }
+    let whole = n.trunc();
+    let nanos = ((n - whole).abs() * NANOS).round().min(NANOS - 1.0);
+    let sign = if n < 0.0 { "-" } else { "" };
+    format!("{sign}{}.{:09}", whole.abs() as u64, nanos as u64).parse().ok()
 }
 
 /// Whole part and millionths, by the value's distance from zero, and whether what is behind them is half of one or more: that
@@ -528,7 +566,7 @@ pub(crate) fn parse_time(value: &Value) -> Option<Parsed<Time>> {
             Some(parsed)
         }
         Value::Float(n) => parse_time(&Value::Double(*n as f64)),
-        Value::Double(n) => parse_time(&Value::Decimal(Decimal::from_f64(*n)?)),
+        Value::Double(n) => parse_time(&Value::Decimal(with_nanos(*n)?)),
         _ => None,
     }
 }

@@ -8,7 +8,8 @@
 //! | JSON | JSON, where the other side is a scalar of its type |
 //! | anything else | doubles |
 //!
-//! As in MySQL a column of exact numbers beside a constant text is compared exactly, if the text is a number ([`compare_sides`]);
+//! As in MySQL a column of exact numbers, or a computed DECIMAL, beside a constant text is compared exactly, if the text is a number
+//! ([`compare_sides`]);
 //! numbers beside text are doubles otherwise, of which two different BIGINTs may be one.
 
 use std::cmp::Ordering;
@@ -24,6 +25,7 @@ use crate::expr::coerce::{self, plain_text, printable};
 use crate::expr::context::EvalContext;
 use crate::expr::json;
 use crate::expr::tree::{Constancy, Expr, ExprKind};
+use crate::expr::types::Kind;
 
 /// The order of two values; `None` if one is NULL (or no number).
 #[inline]
@@ -52,7 +54,7 @@ fn texts(a: &[u8], b: &[u8], collation: CollationId) -> Ordering {
     collation::compare(collation, a, b)
 }
 
-/// The order of the values of two expressions: a column's number beside a constant text that is one is compared exactly.
+/// The order of the values of two expressions: a column's or a computed DECIMAL's number beside a constant text that is one is compared exactly.
 #[inline]
 pub(crate) fn compare_sides(
     (a, x): (&Expr, &Value),
@@ -87,9 +89,10 @@ fn exact_or(
     exact.map_or_else(|| compare(x, y, collation, ctx), |order| Ok(Some(order)))
 }
 
-/// Whether a column stands beside a constant.
-fn is_column_beside(column: &Expr, value: &Expr) -> bool {
-    column.as_column().is_some() && is_constant_beside(value)
+/// Whether a column, or a DECIMAL that is computed from some, stands beside a constant.
+fn is_column_beside(number: &Expr, value: &Expr) -> bool {
+    let is_computed = || number.ty.kind == Kind::Decimal && number.constancy() > Constancy::Execution;
+    (number.as_column().is_some() || is_computed()) && is_constant_beside(value)
 }
 
 /// Whether an expression keeps its value while the statement runs; a user variable is none, even if it does. A column's number beside such a
@@ -105,6 +108,20 @@ fn exactly_double(n: &Value, double: f64) -> Option<Ordering> {
         Value::UInt(n) => Some(i128::from(*n).cmp(&(double as i128))),
         _ => None,
     }
+}
+
+/// Whether two integers have the same 64 bits, of which one may be a signed number and the other none. To FIELD, to CASE and to IN with
+/// values of rows they are equal, as in MySQL.
+pub(crate) fn have_same_bits(a: &Value, b: &Value) -> bool {
+    match (a, b) {
+        (Value::Int(a), Value::UInt(b)) | (Value::UInt(b), Value::Int(a)) => *a as u64 == *b,
+        _ => false,
+    }
+}
+
+/// Whether IN compares integers by their bits: if it has several values and not all are constants.
+pub(crate) fn is_by_bits(list: &[Expr]) -> bool {
+    list.len() > 1 && !list.iter().all(|item| item.constancy() <= Constancy::Execution)
 }
 
 fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<Ordering>, SqlError> {

@@ -86,8 +86,8 @@ pub struct SessionInfo {
     pub set_last_insert_id: Mutex<Option<u64>>,
     /// State of RAND() without a seed, made on first use.
     pub random: Mutex<Option<RandomState>>,
-    /// States of RAND(seed), of the statement that began at this time.
-    pub seeded_random: Mutex<(UnixMicros, Vec<(u32, RandomState)>)>,
+    /// States of each RAND(seed) of the statement, by its place in memory; the session forgets them when the next one begins.
+    pub seeded_random: Mutex<HashMap<usize, RandomState>>,
 }
 
 /// MySQL's generator for RAND().

@@ -383,7 +383,12 @@ impl Assignment<'_> {
 
     fn date(&self, value: &Value) -> Result<Value, SqlError> {
         let parsed = self.read_datetime(value, "date")?;
-        if parsed.value.time() != Time::default() {
+        if parsed.value.time() != Time::default()
+            && !self.ctx.session.sql_mode.is_strict()
+            && value.as_bytes().is_none()
+        {
+            self.note_truncated();
+        } else if parsed.value.time() != Time::default() {
             let text = printable(&plain_text(value, value_decimals(value)));
             let message = format!("Incorrect date value: '{text}' {}", self.at());
             self.ctx.warnings.push(WarningLevel::Note, codes::TRUNCATED_WRONG_VALUE, message);
@@ -489,9 +494,10 @@ impl Assignment<'_> {
         match n.filter(|n| *n <= max) {
             Some(n) => Ok(Value::UInt(n)),
             None => {
-                match self.strictness {
-                    Strictness::Strict => self.too_long()?,
-                    Strictness::Lenient => self.out_of_range()?,
+                // IGNORE does not change which of the two it is.
+                match self.ctx.session.sql_mode.is_strict() {
+                    true => self.complain(codes::DATA_TOO_LONG, format!("Data too long {}", self.at()))?,
+                    false => self.out_of_range()?,
                 }
                 Ok(Value::UInt(max))
             }

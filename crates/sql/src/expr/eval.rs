@@ -8,15 +8,16 @@ use base::memory;
 use types::{CollationId, ColumnType, Value};
 
 use crate::expr::arithmetic;
+use crate::expr::bits;
 use crate::expr::cast;
 use crate::expr::coerce;
-use crate::expr::compare::{compare, compare_sides, exactly};
+use crate::expr::compare::{compare, compare_sides, exactly, have_same_bits, is_by_bits};
 use crate::expr::context::EvalContext;
 use crate::expr::function::Args;
 use crate::expr::interval;
 use crate::expr::json;
 use crate::expr::pattern;
-use crate::expr::tree::{BitOp, CastType, CompareOp, Expr, ExprKind};
+use crate::expr::tree::{CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
 
 impl Expr {
@@ -52,7 +53,7 @@ impl Expr {
             }
             ExprKind::Call { function, args } => function.eval(&Args::new(*function, args, &self.ty, row, ctx)),
             ExprKind::Negate(arg) => arithmetic::negate(&*arg.eval_ref(row, ctx)?, ctx),
-            ExprKind::Bit { op, args } => eval_bit(*op, args, row, ctx),
+            ExprKind::Bit { op, args } => bits::eval(*op, args, &self.ty, row, ctx),
             ExprKind::Case { operand, arms, otherwise } => {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
@@ -62,14 +63,25 @@ impl Expr {
                     coerce::check_whole(arg, &value, ctx)?;
                 }
                 let is_dated = matches!(to, CastType::Date | CastType::DateTime { .. } | CastType::Time { .. });
-                let value = if is_dated { coerce::dated(arg, value) } else { value };
+                let value = match (is_dated, to) {
+                    (true, _) => coerce::dated(arg, value),
+                    (false, CastType::Char { .. }) if matches!(*value, Value::Time(_)) => {
+                        Cow::Owned(Value::Str(coerce::text_of(arg, &value)))
+                    }
+                    (false, CastType::Signed) => coerce::without_fraction(arg, value),
+                    (false, _) => value,
+                };
                 cast::eval(&value, &arg.ty, *to, &self.ty, ctx)
             }
             ExprKind::Collate(arg) => arg.eval(row, ctx),
             ExprKind::Interval { args, unit, subtract } => {
-                let (date, amount) =
-                    (coerce::dated(&args[0], args[0].eval_ref(row, ctx)?), args[1].eval_ref(row, ctx)?);
-                interval::add(&date, &amount, *unit, *subtract, &self.ty, ctx)
+                let date = coerce::dated(&args[0], args[0].eval_ref(row, ctx)?);
+                let amount = || {
+                    let amount = args[1].eval_ref(row, ctx)?;
+                    coerce::check_whole(&args[1], &amount, ctx)?;
+                    Ok(amount)
+                };
+                interval::add(&date, amount, (*unit, *subtract), &self.ty, ctx)
             }
             ExprKind::UserVariable(name) => {
                 let variables = ctx.session.user_variables.lock();
@@ -114,6 +126,10 @@ impl Expr {
             | ExprKind::Like { .. } => self.eval_condition(row, ctx),
             // `0x1F` is a number here.
             ExprKind::Literal(Value::Bytes(bytes)) if bytes.len() <= 8 => Ok(Some(bytes.iter().any(|&byte| byte != 0))),
+            _ if self.is_choice_of_text() => match self.chosen(row, ctx)? {
+                Some(part) => part.eval_truth(row, ctx),
+                None => Ok(None),
+            },
             // The place of a member, the bits of a set.
             _ if let Some(ColumnType::Enum { members }) = &self.ty.origin
                 && members.iter().any(String::is_empty) =>
@@ -220,6 +236,9 @@ fn eval_in(
             Value::Str(text) if list.len() > 1 => exactly(&value, text),
             _ => None,
         };
+        if have_same_bits(&value, &other) && is_by_bits(list) {
+            return Ok(Some(true));
+        }
         let order = match exact {
             None => compare_sides((sought, &value), (item, &other), collation, ctx)?,
             exact => exact,
@@ -256,23 +275,6 @@ fn eval_between(
     })
 }
 
-fn eval_bit(op: BitOp, args: &[Expr; 2], row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
-    coerce::check_whole(&args[0], &left, ctx)?;
-    coerce::check_whole(&args[1], &right, ctx)?;
-    let (Some(a), Some(b)) = (coerce::to_bits(&left, ctx)?, coerce::to_bits(&right, ctx)?) else {
-        return Ok(Value::Null);
-    };
-    let shift = |n: u64| u32::try_from(n).unwrap_or(u32::MAX);
-    Ok(Value::UInt(match op {
-        BitOp::Or => a | b,
-        BitOp::And => a & b,
-        BitOp::Xor => a ^ b,
-        BitOp::ShiftLeft => a.checked_shl(shift(b)).unwrap_or(0),
-        BitOp::ShiftRight => a.checked_shr(shift(b)).unwrap_or(0),
-    }))
-}
-
 fn eval_case(
     operand: Option<&Expr>,
     arms: &[(Expr, Expr)],
@@ -280,18 +282,32 @@ fn eval_case(
     row: &[Value],
     ctx: &EvalContext<'_>,
 ) -> Result<Value, SqlError> {
+    match arm_of_case(operand, arms, row, ctx)?.or(otherwise) {
+        Some(then) => then.eval(row, ctx),
+        None => Ok(Value::Null),
+    }
+}
+
+/// THEN of the first WHEN that holds.
+pub(crate) fn arm_of_case<'e>(
+    operand: Option<&Expr>,
+    arms: &'e [(Expr, Expr)],
+    row: &[Value],
+    ctx: &EvalContext<'_>,
+) -> Result<Option<&'e Expr>, SqlError> {
     let value = operand.map(|operand| operand.eval_ref(row, ctx)).transpose()?;
     for (when, then) in arms {
         let chosen = match (&value, operand) {
             (Some(value), Some(operand)) => {
                 let collation = aggregate_collations(&operand.ty, &when.ty).0;
-                compare(value, &*when.eval_ref(row, ctx)?, collation, ctx)? == Some(Ordering::Equal)
+                let other = when.eval_ref(row, ctx)?;
+                have_same_bits(value, &other) || compare(value, &other, collation, ctx)? == Some(Ordering::Equal)
             }
             _ => when.eval_truth(row, ctx)? == Some(true),
         };
         if chosen {
-            return then.eval(row, ctx);
+            return Ok(Some(then));
         }
     }
-    otherwise.map_or(Ok(Value::Null), |otherwise| otherwise.eval(row, ctx))
+    Ok(None)
 }

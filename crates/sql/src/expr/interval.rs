@@ -1,5 +1,7 @@
 //! Dates and intervals: `date ± INTERVAL`, EXTRACT, TIMESTAMPDIFF.
 
+use std::borrow::Cow;
+
 use base::{SqlError, codes};
 use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow};
@@ -110,29 +112,26 @@ pub(crate) fn infer(date: &ExprType, amount: &ExprType, unit: IntervalUnit) -> E
 /// More microseconds, and months, than lie between any two dates.
 const AMOUNT_MAX: i64 = 1 << 60;
 
-/// `date ± INTERVAL amount unit`, where `ty` is what [`infer`] said.
-pub(crate) fn add(
+/// `date ± INTERVAL amount unit`, where `ty` is what [`infer`] said. The amount is asked for if the date is one.
+pub(crate) fn add<'v>(
     date: &Value,
-    amount: &Value,
-    unit: IntervalUnit,
-    subtract: bool,
+    amount: impl FnOnce() -> Result<Cow<'v, Value>, SqlError>,
+    (unit, subtract): (IntervalUnit, bool),
     ty: &ExprType,
     ctx: &EvalContext<'_>,
 ) -> Result<Value, SqlError> {
-    if date.is_null() || amount.is_null() {
+    if date.is_null() {
         return Ok(Value::Null);
     }
-    let Some(amount) = measure(amount, unit, ctx)? else { return Ok(Value::Null) };
-    // What is far beyond all dates is so with either sign, and leaves room for sums.
-    let amount = amount.clamp(-AMOUNT_MAX, AMOUNT_MAX);
-    let amount = if subtract { -amount } else { amount };
     if let (Value::Time(time), Kind::Time) = (date, ty.kind) {
+        let Some(amount) = signed_measure(&*amount()?, unit, subtract, ctx)? else { return Ok(Value::Null) };
         let (sum, clamped) = Time::from_micros(time.micros().saturating_add(amount)).clamped();
-        return if clamped { overflow("time", ctx) } else { Ok(Value::Time(sum)) };
+        return if clamped { out_of_range("TIME", ctx) } else { Ok(Value::Time(sum)) };
     }
     let Some(start) = coerce::to_datetime(date, Allow { zero_date: false, ..cast::allowed(ctx) }, ctx)? else {
         return Ok(Value::Null);
     };
+    let Some(amount) = signed_measure(&*amount()?, unit, subtract, ctx)? else { return Ok(Value::Null) };
     // Days are counted from a day that a calendar has; months pass over it.
     if start.date.has_zero_part() || (!unit.in_months() && !Allow::ZEROS.accepts(start.date)) {
         return Ok(Value::Null);
@@ -141,7 +140,9 @@ pub(crate) fn add(
         true => calendar::add_months(start.date, amount).map(|date| DateTime { date, ..start }),
         false => calendar::to_micros(start).checked_add(amount).and_then(calendar::from_micros),
     };
-    let Some(sum) = sum else { return overflow("datetime", ctx) };
+    let Some(sum) = sum else {
+        return if ty.kind == Kind::Date { out_of_range("DATE", ctx) } else { overflow(ctx) };
+    };
     Ok(match ty.kind {
         Kind::Date => Value::Date(sum.date),
         Kind::DateTime => Value::DateTime(sum),
@@ -163,9 +164,30 @@ fn has_time(value: &Value) -> bool {
 }
 
 /// 1441
-fn overflow(kind: &str, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    ctx.complain(codes::DATETIME_FUNCTION_OVERFLOW, format!("Datetime function: {kind} field overflow"))?;
+fn overflow(ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    ctx.complain(codes::DATETIME_FUNCTION_OVERFLOW, "Datetime function: datetime field overflow".into())?;
     Ok(Value::Null)
+}
+
+/// 6527
+pub(crate) fn out_of_range(kind: &str, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
+    ctx.complain(codes::TEMPORAL_OUT_OF_RANGE, format!("{kind} value is out of range in an INTERVAL"))?;
+    Ok(Value::Null)
+}
+
+/// The interval in microseconds or months, to be added; `None` if it is NULL or too great.
+fn signed_measure(
+    amount: &Value,
+    unit: IntervalUnit,
+    subtract: bool,
+    ctx: &EvalContext<'_>,
+) -> Result<Option<i64>, SqlError> {
+    if amount.is_null() {
+        return Ok(None);
+    }
+    // What is far beyond all dates is so with either sign, and leaves room for sums.
+    let amount = measure(amount, unit, ctx)?.map(|amount| amount.clamp(-AMOUNT_MAX, AMOUNT_MAX));
+    Ok(amount.map(|amount| if subtract { -amount } else { amount }))
 }
 
 /// The interval in microseconds, or in months; `None` if it is too great.
@@ -178,9 +200,14 @@ fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<
     if unit == IntervalUnit::Second && !matches!(amount, Value::Int(_) | Value::UInt(_)) {
         let Some(seconds) = coerce::to_decimal(amount, ctx)? else { return Ok(None) };
         // A seventh digit is cut.
+        let whole = seconds.rounded(0, Rounding::Truncate).and_then(|whole| whole.to_i128());
+        if whole.is_none_or(|whole| i64::try_from(whole).is_err()) {
+            ctx.truncated("DECIMAL", seconds.to_string().as_bytes())?;
+            return Ok(None);
+        }
         let micros = seconds.multiply(&Decimal::from(MICROS_PER_SECOND));
         let micros = micros.and_then(|micros| micros.rounded(0, Rounding::Truncate)?.to_i128());
-        return Ok(micros.and_then(|micros| i64::try_from(micros).ok()));
+        return Ok(micros.map(|micros| micros.clamp(-i128::from(AMOUNT_MAX), i128::from(AMOUNT_MAX)) as i64));
     }
     let count = match amount {
         // Its 64 bits are taken for a signed number.
@@ -188,7 +215,7 @@ fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<
         Value::Str(text) | Value::Bytes(text) => Some(leading_integer(text, ctx)?),
         other => coerce::to_i64(other, ctx)?,
     };
-    Ok(count.and_then(|n| n.checked_mul(parts[0])))
+    Ok(count.map(|n| n.saturating_mul(parts[0])))
 }
 
 /// The integer with which a text begins; what is greater than 64 bits hold has all bits set, and so is -1.

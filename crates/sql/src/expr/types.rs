@@ -123,8 +123,10 @@ pub struct ExprType {
     /// The slot holds UTC (a TIMESTAMP column as it is stored); reading it with [`crate::expr::Expr::column`] gives the
     /// session's time and a type without this flag.
     pub utc: bool,
-    /// A ZEROFILL column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
+    /// A ZEROFILL or YEAR column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
     pub(crate) zerofill: bool,
+    /// A hexadecimal literal, which is a number without a sign where it is one; a bit literal has one.
+    pub(crate) is_hex: bool,
 }
 
 impl ExprType {
@@ -135,7 +137,9 @@ impl ExprType {
         let length = column.display_width.map_or(length, u32::from);
         let (length, decimals) = column.float_digits.map_or((length, decimals), |(all, after)| (all.into(), after));
         ExprType {
-            zerofill: column.zerofill,
+            // A YEAR shows four digits.
+            zerofill: column.zerofill || column.ty == ColumnType::Year,
+            is_hex: false,
             kind,
             nullable: column.nullable,
             collation: match kind {
@@ -172,6 +176,7 @@ impl ExprType {
             length,
             utc: false,
             zerofill: false,
+            is_hex: false,
         }
     }
 
@@ -192,7 +197,17 @@ impl ExprType {
         }
     }
 
-    /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL column.
+    /// The type of a value that a function or a subquery gives as it is: no member of a list any more, but a text like others, of no fixed
+    /// length, and without zeros in front.
+    pub(crate) fn passed_on(self) -> Self {
+        let origin = self.origin.filter(|origin| {
+            use ColumnType::{Binary, Char, Enum, Set};
+            !matches!(origin, Enum { .. } | Set { .. } | Char { .. } | Binary { .. })
+        });
+        ExprType { origin, zerofill: false, ..self }
+    }
+
+    /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL or YEAR column.
     pub(crate) fn zeros(&self) -> Option<usize> {
         let point = (self.kind == Kind::Decimal && self.decimals > 0) as u32;
         (self.zerofill && self.origin.is_some()).then_some((self.length + point) as usize)
@@ -327,7 +342,7 @@ impl ExprType {
         let mut column = ColumnDef::new(name, self.to_stored_type());
         column.nullable = self.nullable;
         column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
-        column.zerofill = self.zeros().is_some();
+        column.zerofill = self.zeros().is_some() && column.ty != ColumnType::Year;
         let truth = self.origin == Some(ColumnType::TinyInt { unsigned: false }) && self.length == 1;
         if matches!(self.kind, Kind::Float | Kind::Double) && self.decimals < NOT_FIXED {
             column.float_digits = Some((u8::try_from(self.length).unwrap_or(u8::MAX), self.decimals));
@@ -355,7 +370,7 @@ impl ExprType {
         };
         ty.nullable = nullable;
         ty.utc = false;
-        if ty.kind == Kind::Str || self.kind.is_text() && other.kind.is_text() {
+        if ty.kind.is_string() || self.kind.is_text() && other.kind.is_text() {
             (ty.collation, ty.coercibility) = aggregate_collations(self, other);
         }
         if ty.kind == Kind::Json {
@@ -392,6 +407,8 @@ impl ExprType {
                 NOT_FIXED.. => ExprType::of_kind(Float),
                 decimals => ExprType { decimals, ..ExprType::of_kind(Float) },
             },
+            (Float, Int | UInt) if has_few_digits(other) => ExprType::of_kind(Float),
+            (Int | UInt, Float) if has_few_digits(self) => ExprType::of_kind(Float),
             (a, b) if a.is_numeric() && b.is_numeric() => {
                 if matches!(a, Float | Double) || matches!(b, Float | Double) {
                     return ExprType::double(self.decimals_of_double().max(other.decimals_of_double()));
@@ -411,6 +428,15 @@ impl ExprType {
             (Bytes, _) | (_, Bytes) => ExprType::bytes(0),
             _ => ExprType::text(0, CollationId::DEFAULT),
         }
+    }
+}
+
+/// Whether it is a column of which a FLOAT holds all numbers.
+fn has_few_digits(ty: &ExprType) -> bool {
+    match &ty.origin {
+        Some(ColumnType::Year) => true,
+        Some(origin) => matches!(origin.integer(), Some((1..=3, _))),
+        None => false,
     }
 }
 
@@ -471,6 +497,13 @@ fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
 pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
     let strings = (a.kind.is_text() || a.kind == Kind::Any, b.kind.is_text() || b.kind == Kind::Any);
     match strings {
+        // A number settles what is in conflict.
+        (true, false) if a.coercibility == Coercibility::None && b.kind != Kind::Null => {
+            return (CollationId::DEFAULT, Coercibility::Coercible);
+        }
+        (false, true) if b.coercibility == Coercibility::None && a.kind != Kind::Null => {
+            return (CollationId::DEFAULT, Coercibility::Coercible);
+        }
         (true, false) => return (a.collation, a.coercibility),
         (false, true) => return (b.collation, b.coercibility),
         (false, false) => return (CollationId::DEFAULT, Coercibility::Coercible),

@@ -230,7 +230,7 @@ pub(super) fn columns(source: &Source<'_>) -> Rows {
     for database in DATABASES {
         for name in table_names(database) {
             for (at, column) in super::columns_of(database, &name).unwrap_or_default().iter().enumerate() {
-                rows.push(column_row(database, &name, at, column, "", "select"));
+                rows.push(column_row((database, &name), at, column, "", "select", &source.time_zone));
             }
         }
     }
@@ -243,7 +243,14 @@ pub(super) fn columns(source: &Source<'_>) -> Rows {
             if privileges.is_empty() {
                 continue;
             }
-            rows.push(column_row(&def.schema, &def.name, at, column, key_of(def, at), &privileges));
+            rows.push(column_row(
+                (&def.schema, &def.name),
+                at,
+                column,
+                key_of(def, at),
+                &privileges,
+                &source.time_zone,
+            ));
         }
     }
     Ok(rows)
@@ -260,7 +267,14 @@ pub(crate) fn privileges_text(held: Privileges) -> String {
     names.iter().filter(|(privilege, _)| held.has(*privilege)).map(|(_, name)| *name).collect::<Vec<_>>().join(",")
 }
 
-fn column_row(schema: &str, table: &str, at: usize, column: &ColumnDef, key: &str, privileges: &str) -> Vec<Value> {
+fn column_row(
+    (schema, table): (&str, &str),
+    at: usize,
+    column: &ColumnDef,
+    key: &str,
+    privileges: &str,
+    zone: &TimeZone,
+) -> Vec<Value> {
     let (chars, bytes) = lengths(column);
     let (precision, scale) = match column.float_digits {
         Some((digits, decimals)) => (Some(digits.into()), Some(decimals.into())),
@@ -279,7 +293,7 @@ fn column_row(schema: &str, table: &str, at: usize, column: &ColumnDef, key: &st
         text(table),
         text(column.name.clone()),
         Value::UInt(at as u64 + 1),
-        default_of(column),
+        default_of(column, zone),
         yes_no(column.nullable),
         text(data_type(&column.ty)),
         signed(chars),

@@ -58,6 +58,7 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
         distinct_keys,
         order: union.order,
         limit: union.limit,
+        count_found_rows: union.count_found_rows,
     })
 }
 
@@ -73,7 +74,8 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
     let nest = {
         let dependencies = Dependencies::new(&block);
         let mut nest = from.map_or_else(Nest::default, |tree| flatten(tree, &dependencies));
-        nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies)));
+        let all = nest.all_tables();
+        nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies, all)));
         dissolve(&mut nest, &block);
         nest
     };

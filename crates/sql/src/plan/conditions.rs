@@ -2,6 +2,7 @@
 
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Subquery, SubqueryKind};
+use crate::expr::build::is_by_bits;
 use crate::expr::order;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind};
 use crate::plan::access::Interval;
@@ -156,8 +157,13 @@ pub(crate) struct Asked {
 }
 
 impl Condition {
-    pub(crate) fn new(expr: Expr, dependencies: &Dependencies<'_>) -> Self {
-        let needs = dependencies.of(&expr);
+    /// Of ON, or of WHERE, over rows of the tables `all`. What has another value each time (RAND(), `@n := @n + 1`) is evaluated for each such
+    /// row, whatever it reads.
+    pub(crate) fn new(expr: Expr, dependencies: &Dependencies<'_>, all: TableSet) -> Self {
+        let mut needs = dependencies.of(&expr);
+        if expr.constancy() == Constancy::Volatile {
+            needs.tables = needs.tables.with(all);
+        }
         let mut asks = Vec::new();
         if needs.subqueries.is_empty() {
             for slot in leading_columns(&expr) {
@@ -247,7 +253,9 @@ fn intervals(expr: &Expr, slot: usize) -> Option<Vec<Interval>> {
             (comparable(&column.ty, &value.ty) && has_order(&column.ty, op)).then(|| by_comparison(op, value))
         }
         ExprKind::In { value, list } if is_it(value) => {
-            let usable = list.iter().all(|item| comparable(&value.ty, &item.ty));
+            // An index has signed and unsigned numbers in the order of what they are.
+            let same_sign = list.iter().all(|item| !item.ty.kind.is_integer() || item.ty.kind == value.ty.kind);
+            let usable = list.iter().all(|item| comparable(&value.ty, &item.ty)) && (same_sign || !is_by_bits(list));
             usable.then(|| list.iter().cloned().map(Interval::Point).collect())
         }
         ExprKind::Between { args } if is_it(&args[0]) => {

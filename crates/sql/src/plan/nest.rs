@@ -43,8 +43,9 @@ pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
         FromTree::Table(table) => Nest { tables: vec![table], ..Nest::default() },
         FromTree::Join { left, right, kind, on } => {
             let mut nest = flatten(*left, dependencies);
-            let on = on.into_iter().map(|expr| Condition::new(expr, dependencies));
             let right_tables = tables_of(&right);
+            let both = right_tables.iter().fold(nest.all_tables(), |set, &table| set.with(TableSet::one(table)));
+            let on = on.into_iter().map(|expr| Condition::new(expr, dependencies, both));
             let mut inner = flatten(*right, dependencies);
             if kind == JoinKind::Left {
                 inner.conditions.extend(on);

@@ -68,6 +68,8 @@ pub(crate) struct UnionPlan {
     pub(crate) distinct_keys: Vec<Expr>,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: Limit,
+    /// SQL_CALC_FOUND_ROWS: count what LIMIT cuts off.
+    pub(crate) count_found_rows: bool,
 }
 
 /// A table of a block, as the plan knows it.

@@ -77,8 +77,9 @@ impl Session {
         self.shared.services.report(self.handle.connection_id, activity);
     }
 
-    /// When the statement runs.
+    /// When the statement runs, and that it has given no random numbers yet.
     pub(super) fn take_time(&mut self) {
+        self.info.seeded_random.lock().clear();
         self.now = match self.settings.hot.timestamp {
             Some(micros) => UnixMicros(micros),
             None => self.shared.env.clock.now(),

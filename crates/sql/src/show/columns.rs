@@ -1,6 +1,7 @@
 //! Columns and indexes of a table.
 
 use base::SqlError;
+use jiff::tz::TimeZone;
 use types::{ColumnDef, ColumnType, TableDef, Value};
 
 use super::objects::table_of;
@@ -21,6 +22,7 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
         false => "Field v64, Type t, Null v3, Key v3, Default t?, Extra v256",
     });
     let schema = name.schema.as_deref().or(session.database()).unwrap_or_default().to_string();
+    let zone = session.settings().hot.time_zone.clone();
     if let Some(system) = system_database(&schema) {
         let columns = information_schema::columns_of(system, &name.name);
         let columns = columns.ok_or_else(|| ddl::no_such_table(system, &name.name))?;
@@ -28,7 +30,7 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
             session.check_any_on_table(system, &name.name)?;
         }
         for column in &columns {
-            rows.push(line(column, "", full, "select"));
+            rows.push(line(column, "", full, "select", &zone));
         }
         return Ok(rows);
     }
@@ -42,7 +44,7 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
         if privileges.is_empty() && !table.is_temporary() {
             continue;
         }
-        let mut row = line(column, key_of(&table.def, at), full, &privileges);
+        let mut row = line(column, key_of(&table.def, at), full, &privileges, &zone);
         if table.is_temporary() {
             row[if full { 6 } else { 5 }] = Value::str(extra_of_temporary(column));
         }
@@ -51,14 +53,14 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
     Ok(rows)
 }
 
-fn line(column: &ColumnDef, key: &str, full: bool, privileges: &str) -> Vec<Value> {
+fn line(column: &ColumnDef, key: &str, full: bool, privileges: &str, zone: &TimeZone) -> Vec<Value> {
     let mut row = vec![Value::str(column.name.clone()), Value::str(column.type_text())];
     if full {
         row.push(opt(column.ty.has_charset().then(|| column.collation.name())));
     }
     row.push(Value::str(if column.nullable { "YES" } else { "NO" }));
     row.push(Value::str(key));
-    row.push(default_of(column));
+    row.push(default_of(column, zone));
     row.push(Value::str(extra_of(column)));
     if full {
         row.push(Value::str(privileges));
@@ -86,7 +88,10 @@ pub(crate) fn key_of(def: &TableDef, column: usize) -> &'static str {
 }
 
 /// The Default column: plain text, NULL where there is none.
-pub(crate) fn default_of(column: &ColumnDef) -> Value {
+pub(crate) fn default_of(column: &ColumnDef, zone: &TimeZone) -> Value {
+    if let Some(local) = ddl::local_default(column, zone) {
+        return Value::str(ddl::shown_default(&local, column));
+    }
     match &column.default {
         None | Some(types::ColumnDefault::Literal(Value::Null)) => Value::Null,
         Some(types::ColumnDefault::Literal(value)) => match (&column.ty, value) {

@@ -152,7 +152,8 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
     let table = existing(session, name)?;
     let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
     let next = table.auto_increment().peek();
-    let mut text = ddl::create_table(&table.def, next, show_generated);
+    let def = ddl::with_local_defaults(&table.def, &session.settings().hot.time_zone);
+    let mut text = ddl::create_table(&def, next, show_generated);
     if table.is_temporary() {
         text.replace_range(.."CREATE".len(), "CREATE TEMPORARY");
     }

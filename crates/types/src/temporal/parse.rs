@@ -241,13 +241,22 @@ pub fn time(text: &[u8]) -> Option<Parsed<Time>> {
         [b':', ..] => clock(Some(first), &mut reader),
         _ => (first / 10_000, first / 100 % 100, first % 100),
     };
+    let is_whole = matches!(reader.text, [b'.', rest @ ..] if !rest.first().is_some_and(u8::is_ascii_digit));
     let (micros, fsp, round_up) = reader.fraction();
     let trailing = !reader.text.trim_ascii().is_empty();
-    (minutes < 60 && seconds < 60).then_some(())?;
+    (minutes < 60 && seconds < 60 && (is_whole || !is_exponent(reader.text))).then_some(())?;
     let (value, clamped) = Time::from_parts(negative, hours, minutes, seconds, micros).clamped();
     // What is cut to the longest span is not rounded beyond it.
     let round_up = round_up && !clamped;
     Some(Parsed { round_up, fsp, trailing, clamped, has_time: true, ..Parsed::exactly(value) })
+}
+
+/// `e5`, `E-5`: text with it behind a time is none.
+fn is_exponent(text: &[u8]) -> bool {
+    match text {
+        [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    }
 }
 
 /// A date and time, or a span: what ADDTIME and TIMEDIFF read.

@@ -33,6 +33,7 @@ impl Work<'_> {
             index::add(spec, &mut self.def.columns, &explicitly_null, &mut self.def.indexes)?;
         }
         self.foreign_keys(&place_of, context)?;
+        index::tell_duplicates(&self.def, &self.old.indexes, context.warnings);
         create::finish(&mut self.def, context)?;
         // A definition that names the generated key, as a dump does, has the other keys as it wants.
         let is_generated = self.old.generated_pk && self.def.generated_pk && !context.is_logged;

@@ -3,11 +3,13 @@
 use std::cmp::Ordering;
 
 use base::SqlError;
-use types::Value;
+use types::temporal::parse::Allow;
+use types::{ColumnType, DateTime, Value};
 
 use crate::expr::copied::Copied;
 use types::column::choice_number;
 
+use super::time::fraction_of;
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
 use crate::expr::SqlMode;
 use crate::expr::build::{self, coerce_to, union_of};
@@ -15,6 +17,7 @@ use crate::expr::choice::condition_of_if;
 use crate::expr::coerce;
 use crate::expr::compare::compare;
 use crate::expr::context::SessionInfo;
+use crate::expr::stored;
 use crate::expr::tree::{CompareOp, Expr};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
@@ -32,7 +35,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     .joins(1),
     line("ifnull", 2, 2, coalesced, coalesce).joins(0),
     line("coalesce", 1, MANY, coalesced, coalesce).joins(0),
-    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[1].ty.clone() }.nullable(true), nullif).compares(2),
+    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[1].ty.clone() }.passed_on().nullable(true), nullif)
+        .compares(2),
     line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
     line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)).joins(0),
     line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)).joins(0),
@@ -40,18 +44,20 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("interval", 2, MANY, |_, _| ExprType { length: 2, ..ExprType::of_kind(Kind::Int) }.nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
     line("benchmark", 2, 2, nullable_int, |_| Err(SqlError::not_supported("BENCHMARK() in this place"))).waiting(),
-    line("any_value", 1, 1, |args, _| args[0].ty.clone(), |args| Ok(args.value(0)?.into_owned())),
+    line("any_value", 1, 1, |args, _| args[0].ty.clone().passed_on(), |args| Ok(args.value(0)?.into_owned())),
 ];
 
 /// Not by name: see [`super::own_number`]. Like any text's number it is a DOUBLE.
 pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number_type, |args| {
-    let value = args.value(0)?;
-    let text = some!(value.as_bytes());
-    let number = args.args[0].ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
-    Ok(match number {
-        Some(Value::UInt(number)) => Value::Double(number as f64),
-        _ => Value::Double(types::number::parse_f64(text).0),
-    })
+    let (value, own) = args.args[0].eval_own(args.row, args.ctx)?;
+    let number = own.ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
+    let is_long = matches!(own.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
+    let number = match (number, value.as_bytes()) {
+        (Some(Value::UInt(number)), _) => Some(number as f64),
+        (_, Some(text)) if is_long => Some(types::number::parse_f64(text).0),
+        _ => coerce::to_f64(&value, args.ctx)?,
+    };
+    Ok(number.map_or(Value::Null, Value::Double))
 });
 
 /// Not by name: see [`super::copied`]. The type's origin is the column's.
@@ -115,6 +121,15 @@ pub(super) static COERCED: FunctionInfo = line(
     },
 );
 
+/// Not by name: see [`super::stored`].
+pub(super) static STORED: FunctionInfo = line(
+    "stored",
+    1,
+    1,
+    |args, _| args[0].ty.clone(),
+    |args| stored::stored(args.value(0)?.into_owned(), &args.args[0], args.ty, (args.row, args.ctx)),
+);
+
 /// Brings the arguments that a function may give back into one form.
 pub(super) fn prepare(name: &str, mut args: Vec<Expr>) -> Vec<Expr> {
     let from = match (name, args.len()) {
@@ -132,7 +147,15 @@ pub(super) fn prepare(name: &str, mut args: Vec<Expr>) -> Vec<Expr> {
 }
 
 fn coalesced(args: &[Expr], _: &SessionInfo) -> ExprType {
-    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().all(|arg| arg.ty.nullable))
+    without_members(union_of(args.iter().map(|arg| &arg.ty))).nullable(args.iter().all(|arg| arg.ty.nullable))
+}
+
+/// The text of an ENUM or SET, which unlike IF these functions do not pass on as what it is.
+fn without_members(ty: ExprType) -> ExprType {
+    match ty.origin {
+        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) => ExprType { origin: None, ..ty },
+        _ => ty,
+    }
 }
 
 fn coalesce(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -162,10 +185,37 @@ fn nullif(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().any(|arg| arg.ty.nullable))
+    without_members(union_of(args.iter().map(|arg| &arg.ty))).nullable(args.iter().any(|arg| arg.ty.nullable))
+}
+
+/// Among dates, texts and numbers are dates too, and the result is a date's text.
+fn extreme_date(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+    let mut best: Option<DateTime> = None;
+    for at in 0..args.len() {
+        let value = args.value(at)?;
+        if value.is_null() {
+            return Ok(Value::Null);
+        }
+        // What can be read as no date is warned of, and is neither the least nor the greatest.
+        let Some(date) = coerce::to_datetime(&value, Allow::ZEROS, args.ctx)? else { continue };
+        if best.is_none_or(|best| date.cmp(&best) == wanted) {
+            best = Some(date);
+        }
+    }
+    let best = some!(best);
+    let has_time = args.args.iter().any(|arg| matches!(arg.ty.kind, Kind::Time | Kind::DateTime));
+    let text = match has_time {
+        true => coerce::plain_text(&Value::DateTime(best), args.args.iter().map(fraction_of).max().unwrap_or(0)),
+        false => coerce::plain_text(&Value::Date(best.date), 0),
+    };
+    Ok(args.string(text))
 }
 
 fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+    let is_date = |arg: &Expr| matches!(arg.ty.kind, Kind::Date | Kind::DateTime);
+    if args.ty.kind.is_string() && args.args.iter().any(is_date) {
+        return extreme_date(args, wanted);
+    }
     let mut best: Option<Value> = None;
     for (at, arg) in args.args.iter().enumerate() {
         let value = args.value(at)?.into_owned();

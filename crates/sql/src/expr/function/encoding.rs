@@ -5,6 +5,7 @@ use types::{ColumnType, Value, collation};
 
 use super::{Args, FunctionInfo, int, line, own_text, short_uint, some};
 use crate::expr::beside::literal_bits;
+use crate::expr::bits;
 use crate::expr::coerce;
 use crate::expr::types::{ExprType, Kind};
 
@@ -30,21 +31,24 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv6(text).is_some())))
     }),
     line("bit_count", 1, 1, int, |args| {
-        Ok(Value::Int(some!(coerce::to_bits(&*args.value(0)?, args.ctx)?).count_ones() as i64))
+        Ok(Value::Int(some!(bits::count(&args.args[0], &*args.value(0)?, args.ctx)?).into()))
     }),
     line("crc32", 1, 1, short_uint::<10>, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.bytes(0)?)) as u64))),
 ];
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.
 fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
-    let value = args.value(0)?;
+    let value = coerce::without_fraction(&args.args[0], args.value(0)?);
     Ok(Value::str(match &*value {
         Value::Null => return Ok(Value::Null),
         Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => {
             coerce::check_whole(&args.args[0], &value, args.ctx)?;
             format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
         }
-        other => hex_text(&coerce::bytes(other, &args.args[0].ty)).to_uppercase(),
+        other if coerce::has_other_bytes(&args.args[0].ty) => {
+            hex_text(&coerce::bytes(other, &args.args[0].ty)).to_uppercase()
+        }
+        other => hex_text(&coerce::text_of(&args.args[0], other)).to_uppercase(),
     }))
 }
 
@@ -90,9 +94,9 @@ fn from_base64(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(base64::decode(&text).map_or(Value::Null, |bytes| Value::Bytes(bytes.into())))
 }
 
-fn in_base(args: &Args<'_>, base: u64) -> Result<Value, SqlError> {
-    let n = some!(coerce::to_bits(&*args.value(0)?, args.ctx)?);
-    Ok(Value::str(digits_of(n, base)))
+/// BIN and OCT: what CONV makes of the digits of a decimal number.
+fn in_base(args: &Args<'_>, base: i64) -> Result<Value, SqlError> {
+    converted(args, 10, base)
 }
 
 fn digits_of(mut n: u64, base: u64) -> String {
@@ -125,8 +129,12 @@ fn base(args: &Args<'_>, at: usize) -> Result<Option<i64>, SqlError> {
 }
 
 fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
+    converted(args, some!(base(args, 1)?), some!(base(args, 2)?))
+}
+
+fn converted(args: &Args<'_>, from: i64, to: i64) -> Result<Value, SqlError> {
     let bits = bits_of(args)?;
-    let (text, from, to) = (some!(args.text(0)?), some!(base(args, 1)?), some!(base(args, 2)?));
+    let text = some!(args.text(0)?);
     let (from_base, to_base) = (from.unsigned_abs(), to.unsigned_abs());
     if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
         return Ok(Value::Null);
@@ -134,15 +142,22 @@ fn conv(args: &Args<'_>) -> Result<Value, SqlError> {
     let text = text.trim_ascii();
     let negative = bits.is_none() && text.first() == Some(&b'-');
     let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));
-    let in_digits = || digits.fold(0u64, |n, digit| n.saturating_mul(from_base).saturating_add(digit as u64));
-    let magnitude = bits.unwrap_or_else(in_digits);
+    let add = |n: u64, digit: u32| n.checked_mul(from_base)?.checked_add(u64::from(digit));
+    let magnitude = bits.or_else(|| digits.into_iter().try_fold(0, add));
+    // What is below all numbers is 0.
+    let is_below = magnitude.is_none() && negative && from > 0;
+    let magnitude = magnitude.unwrap_or(u64::MAX);
     // Of a base below zero the digits are those of a signed number: the nearest that there is.
     let magnitude = match (from < 0, negative) {
         (true, true) => magnitude.min(1 << 63),
         (true, false) => magnitude.min(i64::MAX as u64),
         (false, _) => magnitude,
     };
-    let n = if negative { magnitude.wrapping_neg() } else { magnitude };
+    let n = match negative {
+        _ if is_below => 0,
+        true => magnitude.wrapping_neg(),
+        false => magnitude,
+    };
     let signed = n as i64;
     Ok(Value::str(if to < 0 && signed < 0 {
         format!("-{}", digits_of(signed.unsigned_abs(), to_base))
@@ -156,6 +171,7 @@ fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
     let ty = &args.args[0].ty;
     let mut out = Vec::new();
     match ty.kind {
+        Kind::Decimal | Kind::Float | Kind::Double => return Ok(Value::Null),
         Kind::Bytes => out.extend_from_slice(&text),
         _ => collation::weight_string(ty.collation, &text, &mut out),
     }

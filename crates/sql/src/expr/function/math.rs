@@ -1,7 +1,5 @@
 //! Functions of numbers.
 
-use std::borrow::Cow;
-
 use base::{SqlError, codes};
 use types::decimal::Rounding;
 use types::{Value, value::NOT_FIXED};
@@ -10,7 +8,7 @@ use super::{Args, FunctionInfo, double, int, line, some};
 use crate::expr::arithmetic;
 use crate::expr::coerce;
 use crate::expr::context::{RandomState, SessionInfo};
-use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::expr::tree::{ArithmeticOp, Constancy, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
@@ -60,50 +58,38 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("rand", 0, 1, |_, _| ExprType::of_kind(Kind::Double).nullable(false), rand).volatile(),
 ];
 
-/// The type of a number that keeps its kind; text becomes DOUBLE.
+/// The type of a number that keeps its kind; text, dates and times become DOUBLE.
 fn number_like(arg: &ExprType) -> ExprType {
     let ty = match arg.kind {
         Kind::Int | Kind::UInt | Kind::Decimal | Kind::Any => ExprType { origin: None, ..arg.clone() },
-        Kind::Time if arg.decimals > 0 => ExprType::decimal(7 + arg.decimals as u32, arg.decimals),
-        Kind::DateTime if arg.decimals > 0 => ExprType::decimal(14 + arg.decimals as u32, arg.decimals),
-        Kind::Date | Kind::Time | Kind::DateTime => ExprType::of_kind(Kind::Int),
+        Kind::Date | Kind::Time | Kind::DateTime => ExprType::double(arg.decimals),
         _ => ExprType::of_kind(Kind::Double),
     };
     ty.nullable(arg.nullable)
 }
 
-/// A date or a time as its number, with its fraction if it can have one.
-fn number_of<'a>(value: Cow<'a, Value>, ty: &ExprType, args: &Args<'_>) -> Result<Cow<'a, Value>, SqlError> {
-    Ok(match &*value {
-        Value::Date(_) | Value::Time(_) | Value::DateTime(_) if ty.decimals > 0 => {
-            Cow::Owned(coerce::to_decimal(&value, args.ctx)?.map_or(Value::Null, Value::Decimal))
-        }
-        Value::Date(_) | Value::Time(_) | Value::DateTime(_) => {
-            Cow::Owned(coerce::to_i64(&value, args.ctx)?.map_or(Value::Null, Value::Int))
-        }
-        _ => value,
-    })
+/// The type of what is rounded: dates and times are DOUBLE there, with as much of their fraction as that holds.
+fn rounded_number(arg: &ExprType) -> ExprType {
+    match arg.kind {
+        Kind::Date | Kind::Time | Kind::DateTime => ExprType::of_kind(Kind::Double).nullable(arg.nullable),
+        _ => number_like(arg),
+    }
 }
 
 fn whole(arg: &ExprType) -> ExprType {
     let ty = match arg.kind {
         Kind::Decimal if arg.int_digits() < 18 => ExprType::of_kind(Kind::Int),
         Kind::Decimal => ExprType::decimal(arg.int_digits() + 1, 0),
-        Kind::Time | Kind::DateTime => ExprType::of_kind(Kind::Int),
         Kind::Int | Kind::UInt => ExprType::of_kind(arg.kind),
-        _ => number_like(arg),
+        _ => rounded_number(arg),
     };
     ty.nullable(arg.nullable)
 }
 
 fn rounded(args: &[Expr], _: &SessionInfo) -> ExprType {
-    let mut ty = number_like(&args[0].ty);
+    let mut ty = rounded_number(&args[0].ty);
     if ty.kind == Kind::Decimal {
-        let places = match args.get(1).map(|arg| &arg.kind) {
-            None => Some(0),
-            Some(ExprKind::Literal(Value::Int(n))) => Some(*n),
-            Some(_) => None,
-        };
+        let places = places(args);
         let scale = places.map_or(ty.decimals as i64, |places| places.clamp(0, ty.decimals as i64)) as u8;
         ty = ExprType::decimal(ty.int_digits() + 1 + scale as u32, scale);
     }
@@ -114,8 +100,19 @@ fn rounded(args: &[Expr], _: &SessionInfo) -> ExprType {
     ty.nullable(args.iter().any(|arg| arg.ty.nullable))
 }
 
+/// How many digits ROUND and TRUNCATE leave, if the statement says it.
+fn places(args: &[Expr]) -> Option<i64> {
+    match args.get(1).map(|arg| &arg.kind) {
+        None => Some(0),
+        Some(ExprKind::Literal(Value::Int(n))) => Some(*n),
+        Some(ExprKind::Literal(Value::Str(text))) => i64::try_from(types::number::parse_integer(text).0).ok(),
+        Some(ExprKind::Literal(Value::Decimal(n))) => n.to_i128().and_then(|n| i64::try_from(n).ok()),
+        Some(_) => None,
+    }
+}
+
 fn abs(args: &Args<'_>) -> Result<Value, SqlError> {
-    let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
+    let value = args.value(0)?;
     Ok(match &*value {
         Value::Int(n) => {
             let too_great =
@@ -124,16 +121,13 @@ fn abs(args: &Args<'_>) -> Result<Value, SqlError> {
         }
         Value::UInt(n) => Value::UInt(*n),
         Value::Decimal(n) => Value::Decimal(n.abs()),
-        other => match args.ty.kind {
-            Kind::Int => Value::Int(some!(coerce::to_i64(other, args.ctx)?).abs()),
-            _ => Value::Double(some!(coerce::to_f64(other, args.ctx)?).abs()),
-        },
+        other => Value::Double(some!(coerce::to_f64(other, args.ctx)?).abs()),
     })
 }
 
 /// CEIL and FLOOR.
 fn to_whole(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
-    let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
+    let value = args.value(0)?;
     Ok(match &*value {
         Value::Null => Value::Null,
         Value::Int(_) | Value::UInt(_) => value.into_owned(),
@@ -144,7 +138,6 @@ fn to_whole(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
                 _ => Value::Decimal(n),
             }
         }
-        other if args.ty.kind == Kind::Int => Value::Int(some!(coerce::to_i64(other, args.ctx)?)),
         other => {
             let n = some!(coerce::to_f64(other, args.ctx)?);
             Value::Double(if rounding == Rounding::Floor { n.floor() } else { n.ceil() })
@@ -153,8 +146,8 @@ fn to_whole(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
 }
 
 fn round(args: &Args<'_>, rounding: Rounding) -> Result<Value, SqlError> {
+    let value = args.value(0)?;
     let places = some!(args.int_or(1, 0)?);
-    let value = number_of(args.value(0)?, &args.args[0].ty, args)?;
     let result = arithmetic::round(&value, places, rounding, args.ctx)?;
     Ok(match result {
         // A place that is only known now cannot change the column's scale.
@@ -238,20 +231,20 @@ impl RandomState {
     }
 }
 
-/// RAND() goes on through the session; RAND(n) begins anew with each statement.
+/// RAND() goes on through the session. Each RAND(n) of a statement has numbers of its own, which begin with the statement; where n differs
+/// from row to row they begin anew for each row.
 fn rand(args: &Args<'_>) -> Result<Value, SqlError> {
     let session = args.ctx.session;
-    if args.len() == 1 {
-        let seed = args.int(0)?.unwrap_or(0) as u32;
-        let mut seeded = session.seeded_random.lock();
-        if seeded.0 != args.ctx.now {
-            *seeded = (args.ctx.now, Vec::new());
+    if let [seed] = args.args {
+        let number = args.int(0)?.unwrap_or(0) as u32;
+        if seed.constancy() > Constancy::Execution {
+            return Ok(Value::Double(RandomState::of_seed(number).next()));
         }
-        let at = seeded.1.iter().position(|(other, _)| *other == seed).unwrap_or_else(|| {
-            seeded.1.push((seed, RandomState::of_seed(seed)));
-            seeded.1.len() - 1
-        });
-        return Ok(Value::Double(seeded.1[at].1.next()));
+        // The expression stays where it is while the statement is executed.
+        let call = std::ptr::from_ref(seed) as usize;
+        let mut states = session.seeded_random.lock();
+        let state = states.entry(call).or_insert_with(|| RandomState::of_seed(number));
+        return Ok(Value::Double(state.next()));
     }
     let mut state = session.random.lock();
     let state = state.get_or_insert_with(|| {

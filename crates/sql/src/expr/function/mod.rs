@@ -7,16 +7,19 @@
 mod compress;
 mod control;
 mod encoding;
+mod form;
 mod hash;
 mod info;
 pub(crate) mod json;
 mod math;
 mod missing;
 mod regexp;
+mod regexp_class;
 mod replacement;
 mod string;
 mod time;
 mod time_format;
+mod time_span;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -199,14 +202,13 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
 const INTERNAL: [&str; 7] = ["json_value", "member of", "extract", "timestampdiff", "trim", "own number", "coerced"];
 
 /// Functions outside of [`math`] whose arguments are numbers: `0x41` is 65 there, an ENUM its place.
-const NUMERIC: [&str; 10] = [
+const NUMERIC: [&str; 9] = [
     "format",
     "from_unixtime",
     "sec_to_time",
     "makedate",
     "maketime",
     "from_days",
-    "bit_count",
     "interval",
     "period_add",
     "period_diff",
@@ -248,6 +250,7 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
 }
 
 fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) -> Expr {
+    let args = form::in_form(info.name, args);
     let takes_numbers = Function(info).computes_number() || NUMERIC.contains(&info.name);
     let args = match takes_numbers {
         true => args.into_iter().map(crate::expr::build::numeric_arg).collect(),
@@ -299,6 +302,13 @@ pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
 }
 
+/// The values as a column of a UNION holds them ([`stored`](crate::expr::stored)).
+pub(crate) fn stored(arg: Expr, ty: &ExprType) -> Expr {
+    let nullable = arg.ty.nullable || ty.nullable;
+    let ty = ExprType { origin: None, ..ty.clone() }.nullable(nullable);
+    Expr { kind: ExprKind::Call { function: Function(&control::STORED), args: vec![arg] }, ty }
+}
+
 /// The arguments of one call while it is evaluated.
 pub(crate) struct Args<'a> {
     pub(crate) args: &'a [Expr],
@@ -347,13 +357,17 @@ impl<'a> Args<'a> {
 
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let value = self.value(at)?;
-        Ok((!value.is_null()).then(|| coerce::text(&value, &self.args[at].ty)))
+        Ok((!value.is_null()).then(|| coerce::text_of(&self.args[at], &value)))
     }
 
     /// The argument as a binary string.
     fn bytes(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let value = self.value(at)?;
-        Ok((!value.is_null()).then(|| coerce::bytes(&value, &self.args[at].ty)))
+        let arg = &self.args[at];
+        Ok((!value.is_null()).then(|| match coerce::has_other_bytes(&arg.ty) {
+            true => coerce::bytes(&value, &arg.ty),
+            false => coerce::text_of(arg, &value),
+        }))
     }
 
     /// A text that becomes part of the result; 3854 if the result's character set does not have it.
@@ -366,7 +380,7 @@ impl<'a> Args<'a> {
         if let Some(bits) = literal_bits(&self.args[at]) {
             return Ok(Some(bits as i64));
         }
-        let value = self.value(at)?;
+        let value = coerce::without_fraction(&self.args[at], self.value(at)?);
         coerce::check_whole(&self.args[at], &value, self.ctx)?;
         coerce::to_i64(&value, self.ctx)
     }
@@ -505,8 +519,13 @@ fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
             }
         });
     }
+    let is_number = |arg: &Expr| arg.ty.kind.is_numeric() || arg.ty.kind.is_temporal();
     match all {
         None => ExprType::text(length, session.collation_connection),
+        // What is no text settles a conflict.
+        Some(ExprType { coercibility: Coercibility::None, .. }) if args.iter().any(is_number) => {
+            ExprType::text(length, session.collation_connection)
+        }
         Some(ExprType { collation: CollationId::BINARY, coercibility, .. }) => {
             ExprType { coercibility, ..ExprType::bytes(length) }
         }

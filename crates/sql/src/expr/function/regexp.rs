@@ -14,7 +14,7 @@ use regex::{Regex, RegexBuilder};
 use types::charset::{char_count, prefix_bytes};
 use types::{Value, collation};
 
-use super::{Args, FunctionInfo, LONG_TEXT, int, line, replacement, some, text_of, text_of_first, truth};
+use super::{Args, FunctionInfo, LONG_TEXT, int, line, regexp_class, replacement, some, text_of, text_of_first, truth};
 use crate::expr::coerce;
 use crate::expr::tree::{Expr, VariableScope};
 use crate::expr::types::{Kind, aggregate_collations};
@@ -100,33 +100,20 @@ fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
             }
         }
     }
-    if pattern.is_empty() || has_unknown_class(&pattern) {
+    if pattern.is_empty() {
         return Err(illegal_argument());
     }
     let size = match limit(args, "regexp_stack_limit")? {
         0 => UNLIMITED,
         bytes => usize::try_from(bytes).unwrap_or(UNLIMITED),
     };
-    let built = RegexBuilder::new(&pattern)
+    let built = RegexBuilder::new(&regexp_class::by_unicode(&pattern))
         .case_insensitive(ignore_case)
         .multi_line(multi_line)
         .dot_matches_new_line(dot_all)
         .size_limit(size)
         .build();
     built.map(Some).map_err(|error| wrong_pattern(&error))
-}
-
-/// `[[:<:]]`, `[[:word:]]` and the like: a class that the library would take for a set of these characters.
-fn has_unknown_class(pattern: &str) -> bool {
-    const CLASSES: [&str; 14] = [
-        "alnum", "alpha", "ascii", "blank", "cntrl", "digit", "graph", "lower", "print", "punct", "space", "upper",
-        "word", "xdigit",
-    ];
-    pattern.match_indices("[[:").any(|(at, opening)| {
-        let rest = &pattern[at + opening.len()..];
-        let name = rest.find(":]").map(|end| rest[..end].trim_start_matches('^'));
-        name.is_some_and(|name| !CLASSES.contains(&name))
-    })
 }
 
 /// 1210

@@ -12,6 +12,7 @@ use super::{
 use crate::expr::arithmetic;
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
+use crate::expr::compare::{compare, have_same_bits};
 use crate::expr::context::SessionInfo;
 use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind};
@@ -394,14 +395,16 @@ fn locate(args: &Args<'_>, part: usize, text: usize) -> Result<Value, SqlError> 
 
 fn field(args: &Args<'_>) -> Result<Value, SqlError> {
     let wanted = args.value(0)?;
+    let by_bits = args.args.iter().all(|arg| arg.ty.kind.is_integer());
     for at in 1..args.len() {
+        if by_bits && have_same_bits(&wanted, &*args.value(at)?) {
+            return Ok(Value::Int(at as i64));
+        }
         // The first argument's, however strongly another insists.
         let (first, other) = (&args.args[0].ty, &args.args[at].ty);
         let texts = first.kind == Kind::Str && other.kind == Kind::Str;
         let collation = if texts { first.collation } else { aggregate_collations(first, other).0 };
-        if crate::expr::compare::compare(&wanted, &*args.value(at)?, collation, args.ctx)?
-            .is_some_and(|order| order.is_eq())
-        {
+        if compare(&wanted, &*args.value(at)?, collation, args.ctx)?.is_some_and(|order| order.is_eq()) {
             return Ok(Value::Int(at as i64));
         }
     }
@@ -427,7 +430,10 @@ fn elt(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
-    let bits = some!(args.int(0)?);
+    let bits = match &*args.value(0)? {
+        Value::UInt(bits) => *bits as i64,
+        _ => some!(args.int(0)?),
+    };
     let mut chosen: Vec<Bytes> = Vec::new();
     for at in 1..args.len().min(65) {
         if bits >> (at - 1) & 1 == 1
@@ -474,7 +480,11 @@ fn ord(args: &Args<'_>) -> Result<Value, SqlError> {
 fn char_of(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();
     for at in 0..args.len() {
-        if let Some(n) = args.int(at)? {
+        let number = match &*args.value(at)? {
+            Value::UInt(n) => Some(*n as i64),
+            _ => args.int(at)?,
+        };
+        if let Some(n) = number {
             let bytes = (n as u32).to_be_bytes();
             let leading = bytes.iter().take_while(|&&byte| byte == 0).count().min(3);
             out.extend_from_slice(&bytes[leading..]);

@@ -6,11 +6,12 @@ use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{Date, DateTime, Decimal, Time, Value};
 
 use super::time_format;
+use super::time_span::{addtime, addtime_type, timediff};
 use super::{Args, FunctionInfo, line, nullable_int, own_text, short_nullable_int, some};
 use crate::expr::cast;
-use crate::expr::coerce::{self, fsp_of};
+use crate::expr::coerce;
 use crate::expr::constant::constant;
-use crate::expr::context::{EvalContext, SessionInfo};
+use crate::expr::context::SessionInfo;
 use crate::expr::interval;
 use crate::expr::locale::Locale;
 use crate::expr::tree::{Expr, ExprKind, IntervalUnit};
@@ -22,7 +23,7 @@ fn real_date(args: &Args<'_>) -> Result<Option<Date>, SqlError> {
 }
 
 /// Dates with zero parts have a year, perhaps a month; but nothing that needs the day's number.
-const REAL: Allow = Allow { zero_date: false, zero_in_date: false, invalid_dates: false };
+pub(super) const REAL: Allow = Allow { zero_date: false, zero_in_date: false, invalid_dates: false };
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("now", 0, 1, now_type, |args| Ok(Value::DateTime(args.ctx.local_now().truncated(fsp(args))))).per_execution(),
@@ -48,7 +49,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         .per_execution(),
     line("current_time", 0, 1, clock_type, |args| Ok(Value::Time(args.ctx.local_now().time().truncated(fsp(args)))))
         .per_execution(),
-    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, text_allowed(args)?)?).into_value())),
+    line("date", 1, 1, date_type, |args| Ok(some!(args.date(0, cast::allowed(args.ctx))?).into_value())),
     line(
         "time",
         1,
@@ -117,9 +118,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("to_seconds", 1, 1, nullable_int, |args| {
         Ok(Value::Int(calendar::to_micros(some!(args.datetime(0, REAL)?)).div_euclid(MICROS_PER_SECOND)))
     }),
-    line("from_days", 1, 1, date_type, |args| {
-        Ok(calendar::from_day_number(some!(args.int(0)?)).unwrap_or(Date::ZERO).into_value())
-    }),
+    line("from_days", 1, 1, date_type, from_days),
     line("makedate", 2, 2, date_type, makedate),
     line("maketime", 3, 3, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[2])), maketime),
     line("datediff", 2, 2, short_nullable_int::<9>, |args| {
@@ -142,10 +141,12 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     }),
     line("sec_to_time", 1, 1, |args, _| ExprType::temporal(Kind::Time, number_fraction_of(&args[0])), sec_to_time),
     line("period_add", 2, 2, super::int, |args| {
-        let (period, months) = (some!(args.int(0)?), some!(args.int(1)?));
-        // In 32 bits that go round, as in MySQL.
-        let sum = (months_of(period) as i32).wrapping_add(months as i32) as u32;
-        Ok(Value::Int(period_of(i64::from(sum))))
+        let period = some!(args.int(0)?);
+        let months = match &*args.value(1)? {
+            Value::UInt(months) => *months as i64,
+            _ => some!(args.int(1)?),
+        };
+        Ok(Value::Int(period_of(months_of(period).wrapping_add(months) as u64)))
     }),
     line("period_diff", 2, 2, super::int, |args| {
         Ok(Value::Int(months_of(some!(args.int(0)?)) - months_of(some!(args.int(1)?))))
@@ -248,7 +249,7 @@ fn date_type(_: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 /// Digits of the fraction of an argument that is read as a date; text that is no constant may have any.
-fn fraction_of(arg: &Expr) -> u8 {
+pub(super) fn fraction_of(arg: &Expr) -> u8 {
     if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
         let of_datetime = parse::datetime(text, Allow::ALL).map(|parsed| parsed.fsp);
         return of_datetime.or_else(|| parse::time(text).map(|parsed| parsed.fsp)).unwrap_or(6);
@@ -257,7 +258,7 @@ fn fraction_of(arg: &Expr) -> u8 {
 }
 
 /// Digits of the fraction of an argument that is read as a time.
-fn time_fraction_of(arg: &Expr) -> u8 {
+pub(super) fn time_fraction_of(arg: &Expr) -> u8 {
     if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
         return parse::time(text).map_or(6, |parsed| parsed.fsp);
     }
@@ -300,7 +301,10 @@ fn timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::DateTime(at));
     }
     let sum = calendar::to_micros(at) + some!(args.time(1)?).micros();
-    Ok(calendar::from_micros(sum).map_or(Value::Null, Value::DateTime))
+    match calendar::from_micros(sum) {
+        Some(sum) => Ok(Value::DateTime(sum)),
+        None => interval::out_of_range("DATETIME", args.ctx),
+    }
 }
 
 fn week_mode(args: &Args<'_>, default: u8) -> Result<Option<calendar::WeekMode>, SqlError> {
@@ -326,8 +330,23 @@ fn last_day(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(Value::Date(Date { day: calendar::days_in_month(date.year, date.month), ..date }))
 }
 
+/// Days of the year 0 are counted from 1 on; it has no 29th of February.
+fn from_days(args: &Args<'_>) -> Result<Value, SqlError> {
+    let number = some!(args.int(0)?);
+    let date = match number {
+        1..=365 => calendar::from_day_number(number + 365).map(|date| Date::new(0, date.month, date.day)),
+        _ => calendar::from_day_number(number),
+    };
+    if date.is_none() {
+        let message = format!("DATE value is out of range in 'from_days({number})'");
+        args.ctx.complain(codes::TEMPORAL_OUT_OF_RANGE, message)?;
+    }
+    Ok(date.map_or(Value::Null, Value::Date))
+}
+
 fn makedate(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (year, day) = (some!(args.int(0)?), some!(args.int(1)?));
+    // A day that is NULL leaves the year alone.
+    let (day, year) = (some!(args.int(1)?), some!(args.int(0)?));
     if !(0..=9999).contains(&year) || day <= 0 {
         return Ok(Value::Null);
     }
@@ -343,93 +362,12 @@ fn maketime(args: &Args<'_>) -> Result<Value, SqlError> {
     }
     let hours = hour.unsigned_abs().min(10_000) as i64;
     let micros = (hours * 60 + minute) * 60 * MICROS_PER_SECOND + (second * 1e6).round() as i64;
-    Ok(Value::Time(Time::from_micros(if hour < 0 { -micros } else { micros }).clamped().0))
-}
-
-fn timediff(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (a, b) = (args.value(0)?, args.value(1)?);
-    if a.is_null() || b.is_null() {
-        return Ok(Value::Null);
-    }
-    let difference = match (span_or_instant(&a, args.ctx)?, span_or_instant(&b, args.ctx)?) {
-        (Some(a), Some(b)) => a.zip_same(b),
-        _ => None,
-    };
-    let Some(difference) = difference.map(Time::from_micros) else { return Ok(Value::Null) };
-    let (kept, clamped) = difference.clamped();
+    let (time, clamped) = Time::from_micros(if hour < 0 { -micros } else { micros }).clamped();
     if clamped {
-        args.ctx.truncated("time", &coerce::plain_text(&Value::Time(difference), args.ty.decimals))?;
+        let fraction = if second.fract() == 0.0 { String::new() } else { format!("{:.6}", second.fract())[1..].into() };
+        args.ctx.truncated("time", format!("{hour:02}:{minute:02}:{:02}{fraction}", second.trunc()).as_bytes())?;
     }
-    Ok(Value::Time(kept))
-}
-
-/// A time, or a date and time, in microseconds.
-#[derive(Clone, Copy)]
-enum Moment {
-    Span(i64),
-    Instant(i64),
-}
-
-impl Moment {
-    /// The difference, if both are of one sort.
-    fn zip_same(self, other: Moment) -> Option<i64> {
-        match (self, other) {
-            (Moment::Span(a), Moment::Span(b)) | (Moment::Instant(a), Moment::Instant(b)) => Some(a - b),
-            _ => None,
-        }
-    }
-}
-
-/// What the value is by itself; a warning and `None` if it is neither, or is a date that the calendar does not have.
-fn span_or_instant(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Moment>, SqlError> {
-    // A greater number is no time of day.
-    const CLOCK_MAX: f64 = 8_385_959.0;
-    let instant = |at: DateTime| Some(Moment::Instant(calendar::to_micros(at)));
-    Ok(match value {
-        Value::Null => None,
-        Value::Time(time) => Some(Moment::Span(time.micros())),
-        Value::DateTime(datetime) => instant(*datetime),
-        Value::Date(date) => instant(date.at_midnight()),
-        Value::Str(text) | Value::Bytes(text) => match parse::moment(text) {
-            None => {
-                ctx.incorrect("datetime", text)?;
-                None
-            }
-            Some(parse::Moment::At(parsed)) if !REAL.accepts(parsed.value.date) => {
-                ctx.truncated("date", text)?;
-                None
-            }
-            Some(parse::Moment::At(_)) => coerce::to_datetime(value, REAL, ctx)?.and_then(instant),
-            Some(parse::Moment::Span(_)) => coerce::to_time(value, ctx)?.map(|time| Moment::Span(time.micros())),
-        },
-        number if coerce::to_f64(number, ctx)?.is_some_and(|n| n > CLOCK_MAX) => {
-            coerce::to_datetime(number, REAL, ctx)?.and_then(instant)
-        }
-        number => coerce::to_time(number, ctx)?.map(|time| Moment::Span(time.micros())),
-    })
-}
-
-fn addtime_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    let fsp = time_fraction_of(&args[0]).max(time_fraction_of(&args[1]));
-    match args[0].ty.kind {
-        Kind::Time => ExprType::temporal(Kind::Time, fsp),
-        Kind::DateTime | Kind::Date => ExprType::temporal(Kind::DateTime, fsp),
-        _ => ExprType::text(26, types::CollationId::DEFAULT),
-    }
-}
-
-fn addtime(args: &Args<'_>, sign: i64) -> Result<Value, SqlError> {
-    let value = args.value(0)?;
-    let added = sign * some!(args.time(1)?).micros();
-    let sum = match some!(span_or_instant(&value, args.ctx)?) {
-        Moment::Span(micros) => Value::Time(Time::from_micros(micros + added).clamped().0),
-        Moment::Instant(micros) => calendar::from_micros(micros + added).map_or(Value::Null, Value::DateTime),
-    };
-    Ok(match (&sum, args.ty.kind) {
-        (Value::Time(time), Kind::Str) => Value::Str(coerce::plain_text(&sum, fsp_of(time.parts().4))),
-        (Value::DateTime(at), Kind::Str) => Value::Str(coerce::plain_text(&sum, fsp_of(at.micros))),
-        _ => sum,
-    })
+    Ok(Value::Time(time))
 }
 
 /// `ADDDATE(date, days)`; the form with INTERVAL is [`crate::expr::build::interval`].
@@ -438,8 +376,8 @@ fn adddate_type(args: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 fn adddate(args: &Args<'_>, subtract: bool) -> Result<Value, SqlError> {
-    let (date, days) = (args.dated(0)?, args.value(1)?);
-    interval::add(&date, &days, IntervalUnit::Day, subtract, args.ty, args.ctx)
+    let date = args.dated(0)?;
+    interval::add(&date, || args.value(1), (IntervalUnit::Day, subtract), args.ty, args.ctx)
 }
 
 fn sec_to_time(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -462,8 +400,9 @@ fn months_of(period: i64) -> i64 {
     types::temporal::parse::full_year(year.clamp(0, 99_999) as u32) as i64 * 12 + month - 1
 }
 
-fn period_of(months: i64) -> i64 {
-    months / 12 * 100 + months % 12 + 1
+/// Before the first of all months numbers go round, as in MySQL.
+fn period_of(months: u64) -> i64 {
+    (months / 12).wrapping_mul(100).wrapping_add(months % 12 + 1) as i64
 }
 
 /// The unit is a constant; its number has so many characters at most, with the sign.
@@ -529,6 +468,11 @@ fn from_unixtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
 
 fn from_unixtime(args: &Args<'_>) -> Result<Value, SqlError> {
     let seconds = some!(coerce::to_decimal(&*args.value(0)?, args.ctx)?);
+    let is_beyond = seconds.to_i128().is_none_or(|seconds| i64::try_from(seconds).is_err());
+    if is_beyond && !args.args[0].ty.kind.is_integer() {
+        args.ctx.truncated("DECIMAL", seconds.to_string().as_bytes())?;
+        return Ok(Value::Null);
+    }
     let micros = some!(seconds.multiply(&Decimal::from(MICROS_PER_SECOND)).and_then(|micros| micros.to_i128()));
     if micros < 0 || micros > i128::from(LAST_SECOND * MICROS_PER_SECOND) {
         return Ok(Value::Null);

@@ -1,0 +1,224 @@
+//! UNION: the types of its columns, and the values of each branch in them.
+//!
+//! MySQL stores what a branch gives in a temporary table, and a column of text holds a number in another way than CONCAT would write it
+//! ([`function::stored`]). Where the UNION is all of a statement, the rows that it has made distinct are such a table by themselves, before UNION ALL puts others
+//! behind them.
+
+use base::{SqlError, codes};
+use sqlparser::ast as sql;
+use types::{ColumnType, Value};
+
+use crate::bind::Binder;
+use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::query::{Tail, is_descending, position};
+use crate::bind::scope::{Scope, unknown_column};
+use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, Union};
+use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build, function};
+
+impl<'a> Binder<'a> {
+    /// The UNION of branches, of which those up to `distinct_until` are made distinct.
+    pub(super) fn bind_union(
+        &mut self,
+        mut branches: Vec<BoundQuery>,
+        distinct_until: Option<usize>,
+        tail: Tail<'a>,
+    ) -> Result<BoundQuery, SqlError> {
+        let is_whole_statement = self.scopes.is_empty();
+        let types = settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement))?;
+        let mut frame = Frame::default();
+        for (column, ty) in types.iter().enumerate() {
+            frame.slot(SlotSource::Output { column }, || ty.clone());
+        }
+        let columns: Vec<_> = branches[0].columns.clone();
+        let columns: Vec<_> = if branches.len() == 1 {
+            columns
+        } else {
+            columns
+                .iter()
+                .zip(&types)
+                .map(|(column, ty)| crate::bind::output::of_union(column.name.clone(), ty))
+                .collect()
+        };
+        let order = self.bind_union_order(tail.order, &columns, &types)?;
+        let limit = self.bind_limit(tail.limit)?;
+        let count_found_rows = take_found_rows(&mut branches);
+        let union = Union { branches, distinct_until, frame, order, limit, count_found_rows };
+        Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into: Vec::new() })
+    }
+
+    /// ORDER BY of a UNION names columns of the result.
+    fn bind_union_order(
+        &mut self,
+        items: &'a [sql::OrderByExpr],
+        columns: &[crate::result::ResultColumn],
+        types: &[ExprType],
+    ) -> Result<Vec<OrderItem>, SqlError> {
+        let names: Vec<(String, Expr)> = columns
+            .iter()
+            .zip(types)
+            .enumerate()
+            .map(|(slot, (column, ty))| (column.name.to_string(), Expr::column(slot, ty.clone())))
+            .collect();
+        let mut order = Vec::with_capacity(items.len());
+        for item in items {
+            let expr = match position(&item.expr) {
+                Some(number) => names
+                    .get(number.wrapping_sub(1))
+                    .map(|(_, expr)| expr.clone())
+                    .ok_or_else(|| unknown_column(&number.to_string(), Clause::OrderBy.name()))?,
+                None => {
+                    self.scopes.push(Scope { barrier: true, ..Scope::default() });
+                    let scope = ExprScope { aggregates: false, ..ExprScope::of_groups(Clause::OrderBy, &names) };
+                    let bound = self.bind_expr(&item.expr, scope);
+                    let left = self.scopes.pop().unwrap_or_default();
+                    if !left.subqueries.is_empty() {
+                        return Err(SqlError::not_supported("subqueries in the ORDER BY of a UNION"));
+                    }
+                    bound?
+                }
+            };
+            order.push(OrderItem { expr, descending: is_descending(item)? });
+        }
+        Ok(order)
+    }
+}
+
+/// The types of the columns; the branches' values are given them, those up to `distinct_until` by way of types of their own.
+fn settle_types(branches: &mut [BoundQuery], distinct_until: Option<usize>) -> Result<Vec<ExprType>, SqlError> {
+    let mut types = branches[0].types.clone();
+    let mut distinct = types.clone();
+    for (number, branch) in branches.iter().enumerate().skip(1) {
+        if branch.types.len() != types.len() {
+            let message = "The used SELECT statements have a different number of columns";
+            return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
+        }
+        types = types.iter().zip(&branch.types).map(|(a, b)| column_of(a, b)).collect();
+        if Some(number) == distinct_until {
+            distinct = types.clone();
+        }
+    }
+    if branches.len() > 1 {
+        check_collations(branches, &types)?;
+    }
+    if let Some(last) = distinct_until {
+        branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct))?;
+    }
+    branches.iter_mut().try_for_each(|branch| conform(branch, &types))?;
+    Ok(types)
+}
+
+/// The type of a column that holds the values of both.
+fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
+    let all = union_of_columns(a, b);
+    let all = ExprType { zerofill: all.zerofill || all.origin == Some(ColumnType::Year), ..all };
+    let is_fixed = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Binary { .. } | ColumnType::Char { .. }));
+    let is_choice = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. }));
+    let fits_fixed = |ty: &ExprType| is_fixed(ty) || is_choice(ty) || !ty.kind.is_text();
+    if all.kind != Kind::Bytes || !(is_fixed(a) || is_fixed(b)) || !fits_fixed(a) || !fits_fixed(b) {
+        return all;
+    }
+    // A BINARY makes a BINARY of everything but text of variable length.
+    let bytes = |ty: &ExprType| match ty.kind {
+        Kind::Str => ty.length.saturating_mul(ty.collation.charset().max_bytes_per_char()),
+        _ => ty.text_length(),
+    };
+    let length = bytes(a).max(bytes(b));
+    ExprType { length, origin: Some(ColumnType::Binary { bytes: length }), ..all }
+}
+
+/// SQL_CALC_FOUND_ROWS of the first branch is about the whole result.
+fn take_found_rows(branches: &mut [BoundQuery]) -> bool {
+    match &mut branches[0].body {
+        BoundBody::Block(block) => std::mem::take(&mut block.count_found_rows),
+        BoundBody::Union(union) => std::mem::take(&mut union.count_found_rows),
+        BoundBody::Values(_) => false,
+    }
+}
+
+/// The type of a UNION's column. Members of ENUM and SET are plain text in it, and in the order of text, but beside NULL.
+fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
+    let ty = a.union(b);
+    let is_null = |ty: &ExprType| ty.kind == Kind::Null;
+    match ty.origin {
+        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) if !is_null(a) && !is_null(b) => {
+            ExprType { origin: None, ..ty }
+        }
+        _ => ty,
+    }
+}
+
+/// 1267 or 1271 if columns of branches have collations that do not go together.
+fn check_collations(branches: &[BoundQuery], types: &[ExprType]) -> Result<(), SqlError> {
+    for (column, ty) in types.iter().enumerate() {
+        let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
+        build::agree(&all, "UNION", build::Mixed::Allowed)?;
+        // A branch that has settled for none by itself may stand beside NULL.
+        let texts = all.iter().filter(|ty| ty.kind.is_string()).count();
+        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None && texts > 1 {
+            let message = "Illegal mix of collations for operation 'UNION'";
+            return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
+        }
+    }
+    Ok(())
+}
+
+/// Makes a branch's values those of the result's types.
+pub(super) fn conform(query: &mut BoundQuery, types: &[ExprType]) -> Result<(), SqlError> {
+    match &mut query.body {
+        BoundBody::Block(block) => conform_row(&mut block.select, types)?,
+        BoundBody::Union(union) => union.branches.iter_mut().try_for_each(|branch| conform(branch, types))?,
+        BoundBody::Values(rows) => rows.iter_mut().try_for_each(|row| conform_row(row, types))?,
+    }
+    query.types = types.to_vec();
+    Ok(())
+}
+
+fn conform_row(row: &mut [Expr], types: &[ExprType]) -> Result<(), SqlError> {
+    for (expr, ty) in row.iter_mut().zip(types) {
+        if expr.ty == *ty || matches!(expr.kind, ExprKind::Literal(Value::Null)) {
+            continue;
+        }
+        let plain = std::mem::replace(expr, Expr::null());
+        *expr = conformed(plain, ty)?;
+    }
+    Ok(())
+}
+
+/// The expression with values of another type.
+fn conformed(expr: Expr, ty: &ExprType) -> Result<Expr, SqlError> {
+    let becomes_text = ty.kind.is_string() && (expr.ty.kind.is_numeric() || expr.ty.kind == Kind::Time);
+    let is_other_moment = expr.ty.kind != ty.kind || expr.ty.decimals != ty.decimals;
+    let becomes_moment = ty.kind.is_temporal() && expr.ty.kind.is_temporal() && is_other_moment;
+    let expr = if becomes_text || becomes_moment { function::stored(expr, ty) } else { expr };
+    match needed_cast(&expr.ty, ty) {
+        Some(to) => build::cast(expr, to, ty.collation),
+        None => Ok(expr),
+    }
+}
+
+/// The cast that makes values of one type those of another, if one is needed.
+fn needed_cast(from: &ExprType, to: &ExprType) -> Option<CastType> {
+    if let Some(ColumnType::Binary { bytes }) = to.origin {
+        return (from.origin != to.origin && from.kind != Kind::Null)
+            .then_some(CastType::Binary { bytes: Some(bytes) });
+    }
+    let same_scale = from.kind == to.kind && (from.kind != Kind::Decimal || from.decimals == to.decimals);
+    if same_scale || from.kind == Kind::Null || from.kind == Kind::Any {
+        return None;
+    }
+    Some(match to.kind {
+        Kind::Null | Kind::Any => return None,
+        Kind::Json => CastType::Json,
+        Kind::Int => CastType::Signed,
+        Kind::UInt => CastType::Unsigned,
+        Kind::Float => CastType::Float,
+        Kind::Double => CastType::Double,
+        Kind::Decimal => CastType::Decimal { precision: to.length.clamp(1, 65) as u8, scale: to.decimals.min(30) },
+        Kind::Str => CastType::Char { chars: None },
+        Kind::Bytes => CastType::Binary { bytes: None },
+        Kind::Date => CastType::Date,
+        Kind::Time => CastType::Time { fsp: to.decimals.min(6) },
+        Kind::DateTime => CastType::DateTime { fsp: to.decimals.min(6) },
+    })
+}
