@@ -247,3 +247,26 @@ SET auto_increment_increment = 1, auto_increment_offset = 1
 INSERT INTO used_number (u, v) VALUES (400, 1)
 SELECT * FROM used_number ORDER BY id
 DROP TABLE used_number
+CREATE TABLE base_of (a INT, c VARCHAR(5))
+INSERT INTO base_of VALUES (1, 'c'), (2, 'd')
+CREATE TABLE in_order (b INT, a INT, d INT DEFAULT 5, PRIMARY KEY (b)) SELECT c AS x, a AS b FROM base_of
+SELECT * FROM in_order
+SHOW COLUMNS FROM in_order
+DROP TABLE in_order
+PREPARE making FROM 'CREATE TABLE made (PRIMARY KEY (k)) AS SELECT a AS k, c, ? AS x, ? AS y FROM base_of WHERE a > ? LIMIT ?'
+SET @made_a = 7, @made_b = 'text', @made_c = 0, @made_d = 1
+EXECUTE making USING @made_a, @made_b, @made_c, @made_d
+SELECT * FROM made
+SHOW COLUMNS FROM made
+EXECUTE making USING @made_a, @made_b, @made_c, @made_d
+DROP TABLE made
+SET @made_a = 1.5, @made_b = NULL, @made_d = 9
+EXECUTE making USING @made_a, @made_b, @made_c, @made_d
+SELECT * FROM made
+SHOW COLUMNS FROM made
+DROP TABLE made
+PREPARE making FROM 'CREATE TABLE made (PRIMARY KEY (c)) REPLACE SELECT c, ? AS w FROM base_of UNION ALL SELECT c, a FROM base_of'
+EXECUTE making USING @made_d
+SELECT c, w + 0 FROM made
+DROP TABLE made, base_of
+DEALLOCATE PREPARE making

@@ -486,6 +486,17 @@ impl<'a> Survey<'a> {
         }
         // The index first: it must not name what is not there. What it does not name is found and removed again.
         index::write(self.env, &self.options.basename, &self.files.numbers()).await?;
+        for &number in &self.numbers[self.kept..] {
+            let mut window = self.window(number).await?;
+            let bytes = stale_bytes(&mut window, 0).await?;
+            if bytes > 0 {
+                tracing::warn!(
+                    "{} is removed with {bytes} bytes, to which nothing leads: a write that a crash has cut off, or damage; a follower \
+                     fetches again what was in it",
+                    window.name
+                );
+            }
+        }
         folder::remove_last(self.env, &self.options.basename, &self.numbers[self.kept..]).await
     }
 }

@@ -123,10 +123,17 @@ fn table_def(
     for spec in &create.columns {
         def.columns.push(column::column_def(spec, def.collation, context)?);
     }
+    // What is in the query stands in its order, whether it was written before or not.
     for column in selected {
-        if def.column_index(&column.name).is_none() {
-            super::check_column_name(&column.name)?;
-            def.columns.push(column.clone());
+        match def.column_index(&column.name) {
+            Some(written) => {
+                let written = def.columns.remove(written);
+                def.columns.push(written);
+            }
+            None => {
+                super::check_column_name(&column.name)?;
+                def.columns.push(column.clone());
+            }
         }
     }
     let is_null = |spec: &ColumnSpec| spec.nullable == Some(true) || spec.default == Some(DefaultSpec::Null);

@@ -64,11 +64,19 @@ pub(super) fn bound(tokens: &mut Vec<TokenWithSpan>) -> Parsed<usize> {
 
 /// How many queries may stand in one another by their names: those of a statement with WITH.
 fn referring_selects(tokens: &[TokenWithSpan]) -> usize {
-    let is = |token: &TokenWithSpan, keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none());
-    match tokens.iter().any(|token| is(token, Keyword::WITH)) {
-        true => tokens.iter().filter(|token| is(token, Keyword::SELECT)).count(),
+    match tokens.iter().any(|token| is_word(token, Keyword::WITH)) {
+        true => selects(tokens),
         false => 0,
     }
+}
+
+/// How often SELECT stands in a statement.
+pub(super) fn selects(tokens: &[TokenWithSpan]) -> usize {
+    tokens.iter().filter(|token| is_word(token, Keyword::SELECT)).count()
+}
+
+fn is_word(token: &TokenWithSpan, keyword: Keyword) -> bool {
+    matches!(&token.token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none())
 }
 
 /// What a token may do to a tree.

@@ -115,6 +115,9 @@ pub struct ParsedStatement {
 /// Bytes that a token may take in the tree: a list with one literal in brackets has four, and room for four expressions.
 const TREE_BYTES: u64 = 400;
 
+/// Bytes that a SELECT takes besides, in its tree and in its plan.
+const SELECT_BYTES: u64 = 12 << 10;
+
 /// What is nested deeper is read, planned, executed and dropped on a stack of its own.
 const USUAL_DEPTH: usize = 32;
 
@@ -180,7 +183,7 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
         return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
     }
     let is_deep = depth::bound(&mut tokens).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
-    memory::check_more(tokens.len() as u64 * TREE_BYTES + end as u64)?;
+    memory::check_more(tokens.len() as u64 * TREE_BYTES + depth::selects(&tokens) as u64 * SELECT_BYTES + end as u64)?;
     let whole: Arc<str> = Arc::from(text[..end].trim_end());
     let parse = || {
         let mut tokens = Tokens::new(tokens, text, context.sql_mode);

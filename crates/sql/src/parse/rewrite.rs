@@ -2,11 +2,12 @@
 
 use std::ops::Range;
 
+use base::on_large_stack;
 use types::CollationId;
 
 use super::tokens::Tokens;
 use super::versions::ReadComment;
-use super::{ParseContext, lexer, statement, timestamps};
+use super::{ParseContext, USUAL_DEPTH, depth, lexer, statement, timestamps};
 
 /// Of the server and the session in which a definition was made: what its words mean there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -62,9 +63,14 @@ pub(super) struct Read<'a> {
 
 /// Reads a statement; `None` if it cannot be parsed.
 pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<Read<'a>> {
-    let lexed = lexer::lex(text, context).ok()?;
+    let mut lexed = lexer::lex(text, context).ok()?;
+    let is_deep = depth::bound(&mut lexed.tokens).ok()? > USUAL_DEPTH;
     let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    statement(&mut tokens).ok()?;
+    // The tree is dropped where it was made.
+    let mut is_read = || statement(&mut tokens).is_ok();
+    if !(if is_deep { on_large_stack(is_read) } else { is_read() }) {
+        return None;
+    }
     let (read_comments, unread_comments) = (lexed.read_comments, lexed.unread_comments);
     Some(Read { tokens, read_comments, unread_comments })
 }
@@ -79,4 +85,19 @@ pub(super) fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> Opti
         changed.replace_range(place.clone(), instead);
     }
     (!edits.is_empty()).then_some(changed)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A source's statement is read with a stack as others have it.
+    #[test]
+    fn long_chains_are_read() {
+        let foreign = Foreign { is_maria: true, ..Foreign::NOTHING };
+        for chain in [" OR a = 2".repeat(100_000), "+1".repeat(100_000), "+(1".repeat(900) + &")".repeat(900)] {
+            let text = format!("UPDATE o SET b = 1 WHERE a = 1{chain}");
+            assert_eq!(in_our_words(&text, &ParseContext::default(), foreign), None);
+        }
+    }
 }

@@ -13,9 +13,10 @@ use types::{CollationId, Value};
 
 use super::Session;
 use super::prepared::rows_of;
+use super::rows::RowStatement;
 use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, RowOrder, plan_ddl};
-use crate::expr::SqlMode;
+use crate::expr::{ExprType, Kind, SqlMode};
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, Statement, TableName, UserName};
 use crate::parse::{self, ParsedStatement};
@@ -287,7 +288,7 @@ impl Session {
         &mut self,
         create: &CreateTable,
         query: &sqlparser::ast::Query,
-        parsed: &ParsedStatement,
+        (parsed, params): (&ParsedStatement, &[Value]),
     ) -> Result<Outcome, SqlError> {
         self.check_may_select_into(create)?;
         if !create.temporary && self.any_temporary(std::slice::from_ref(&create.name)) {
@@ -315,7 +316,12 @@ impl Session {
         let mut select = parsed.clone();
         select.statement = crate::parse::ast::Statement::Query(Box::new(query.clone()));
         let tables = SystemTables::new(self.shared.clone());
-        let plan = self.plan(&rows_of(&select, &[], &self.info.database.clone()), &[], &tables).await?;
+        let rows = rows_of(&select, params, &self.info.database.clone());
+        let mut plan = self.plan(&rows, &[], &tables).await?;
+        if plan.depends_on_params() {
+            let types: Vec<_> = self.types_of(params).into_iter().map(stored_param).collect();
+            plan = self.plan(&rows, &types, &tables).await?;
+        }
         if is_there && create.temporary {
             return self.create_temporary_again(create, &schema, &plan).await;
         }
@@ -350,7 +356,7 @@ impl Session {
             self.begin_transaction(true, Some(false));
             self.set_source_position(position);
         }
-        let filled = self.fill_table(create, hidden.as_ref(), &columns, query, parsed).await;
+        let filled = self.fill_table(create, hidden.as_ref(), &columns, query, &rows).await;
         if filled.is_err() && (!create.temporary || is_own) {
             self.rollback();
         }
@@ -424,7 +430,7 @@ impl Session {
         hidden: Option<&TableName>,
         columns: &[types::ColumnDef],
         query: &sqlparser::ast::Query,
-        parsed: &ParsedStatement,
+        select: &RowStatement<'_>,
     ) -> Result<Outcome, SqlError> {
         let verb = match create.on_duplicate {
             OnDuplicate::Error => "INSERT INTO",
@@ -446,9 +452,9 @@ impl Session {
                 insert.table = sqlparser::ast::TableObject::TableName(sqlparser::ast::ObjectName::from(parts.to_vec()));
             }
         }
-        insert.text = parsed.text.clone();
         let tables = SystemTables::new(self.shared.clone());
-        let rows = rows_of(&insert, &[], &self.info.database.clone());
+        let database = select.database.clone();
+        let rows = RowStatement { statement: &insert.statement, database, ..*select };
         let mut result = Collected::default();
         Box::pin(self.run_rows(&rows, &mut None, &tables, &mut result)).await
     }
@@ -479,6 +485,16 @@ fn changes_anything(change: &engine::CatalogChange) -> bool {
 
 fn named_collation(name: &str) -> CollationId {
     types::collation::by_name(name).unwrap_or(CollationId::DEFAULT)
+}
+
+/// A text that a prepared statement is given, or NULL, makes a TEXT of a column.
+fn stored_param(ty: ExprType) -> ExprType {
+    let origin = Some(types::ColumnType::Text { size: types::BlobSize::Normal });
+    match ty.kind {
+        Kind::Str => ExprType { origin, ..ty },
+        Kind::Any => ExprType { origin, ..ExprType::text(ty.length, CollationId::DEFAULT) },
+        _ => ty,
+    }
 }
 
 fn has_date_by_default(column: &types::ColumnDef) -> bool {

@@ -73,9 +73,7 @@ impl Session {
                 *plan = Some(self.plan(statement, &[], virtual_tables).await.inspect_err(|_| self.end_single())?);
             }
             if plan.as_ref().is_some_and(Plan::depends_on_params) {
-                let collation = self.info.collation_connection;
-                let types: Vec<_> =
-                    statement.params.iter().map(|value| build::type_of_param(value, collation)).collect();
+                let types = self.types_of(statement.params);
                 if plan.as_ref().is_some_and(|plan| !plan.fits_params(&types)) {
                     *plan =
                         Some(self.plan(statement, &types, virtual_tables).await.inspect_err(|_| self.end_single())?);
@@ -98,6 +96,12 @@ impl Session {
             }
         }
         Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
+    }
+
+    /// The types of a prepared statement's values.
+    pub(super) fn types_of(&self, params: &[Value]) -> Vec<ExprType> {
+        let collation = self.info.collation_connection;
+        params.iter().map(|value| build::type_of_param(value, collation)).collect()
     }
 
     /// Plans a statement in the transaction that is open, or without one (COM_STMT_PREPARE). Of what is wrong with it learns who may use

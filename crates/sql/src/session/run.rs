@@ -185,11 +185,16 @@ impl Session {
             }
             Statement::Load(load) => Box::pin(self.load_data(load, parsed, sink)).await,
             // The rest may be large: off the hot path's stack, and made where it is to be (BEGIN and COMMIT are often run).
-            _ => Box::into_pin(Box::write(Box::new_uninit(), self.run_other(parsed, sink))).await,
+            _ => Box::into_pin(Box::write(Box::new_uninit(), self.run_other(parsed, params, sink))).await,
         }
     }
 
-    async fn run_other(&mut self, parsed: &ParsedStatement, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+    async fn run_other(
+        &mut self,
+        parsed: &ParsedStatement,
+        params: &[types::Value],
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
         self.info.row_count = 0;
         if matches!(&parsed.statement, Statement::Show(show) if show.reads_definitions()) && !self.in_transaction() {
             self.transaction.next = Next::default();
@@ -215,7 +220,9 @@ impl Session {
                 }
                 self.define(ddl, parsed.trimmed()).await
             }
-            Statement::CreateTableSelect(create, query) => self.create_table_select(create, query, parsed).await,
+            Statement::CreateTableSelect(create, query) => {
+                self.create_table_select(create, query, (parsed, params)).await
+            }
             Statement::Transaction(statement) => self.transaction_statement(statement).await,
             Statement::Xa(statement) => self.xa_statement(statement, sink).await,
             Statement::LockTables(tables) => self.lock_tables(tables).await,
