@@ -116,7 +116,7 @@ impl Engine {
         let catalog = self.catalog();
         if let Some(database) = catalog.databases().next() {
             let message = format!(
-                "This server's log is empty, but it has data (database '{}') that its source's log does not make: drop it, or \
+                "This server's log is empty, and nothing else tells whether its data (database '{}') is what its source's log makes: \
                  begin with an empty data directory",
                 database.name
             );
