@@ -411,7 +411,8 @@ impl Script {
             ("/*!100100 ", false, true, false),
             ("/*!999999 ", false, false, false),
             ("/*M! ", false, true, false),
-            ("/*M!100100 ", false, true, false),
+            // Below the version that comments of MariaDB are compared with here.
+            ("/*M!100100 ", false, true, true),
         ];
         let &(comment, mysql, maria, ours) = self.random.pick(&comments);
         let is_read = match self.source {

@@ -49,7 +49,8 @@ impl Copying {
             source.is_some_and(|source| old.columns[source].name != column.name)
         };
         let renames = new.columns.iter().zip(sources).any(is_renamed);
-        let differs_in_place = numbers_others && context.auto_increment != (1, 1) || renames && !context.is_of_maria;
+        let differs_in_place =
+            numbered.is_some() && context.auto_increment != (1, 1) || renames && !context.is_of_maria;
         Copying {
             is_asked,
             converts,
