@@ -14,6 +14,7 @@ use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::query::{Tail, is_descending, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, Union};
+use crate::expr::order::is_member_list;
 use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build, function};
 
 impl<'a> Binder<'a> {
@@ -113,8 +114,7 @@ fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
     let all = union_of_columns(a, b);
     let all = ExprType { zerofill: all.zerofill || all.origin == Some(ColumnType::Year), ..all };
     let is_fixed = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Binary { .. } | ColumnType::Char { .. }));
-    let is_choice = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Enum { .. } | ColumnType::Set { .. }));
-    let fits_fixed = |ty: &ExprType| is_fixed(ty) || is_choice(ty) || !ty.kind.is_text();
+    let fits_fixed = |ty: &ExprType| is_fixed(ty) || is_member_list(ty) || !ty.kind.is_text();
     if all.kind != Kind::Bytes || !(is_fixed(a) || is_fixed(b)) || !fits_fixed(a) || !fits_fixed(b) {
         return all;
     }
@@ -140,11 +140,9 @@ fn take_found_rows(branches: &mut [BoundQuery]) -> bool {
 fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
     let ty = a.union(b);
     let is_null = |ty: &ExprType| ty.kind == Kind::Null;
-    match ty.origin {
-        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) if !is_null(a) && !is_null(b) => {
-            ExprType { origin: None, ..ty }
-        }
-        _ => ty,
+    match is_member_list(&ty) && !is_null(a) && !is_null(b) {
+        true => ExprType { origin: None, ..ty },
+        false => ty,
     }
 }
 

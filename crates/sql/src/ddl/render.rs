@@ -218,14 +218,9 @@ fn default_text(default: &ColumnDefault, column: &ColumnDef) -> String {
     }
 }
 
-const YEAR_DIGITS: usize = 4;
-
 /// A literal default without quotes, with the zeros in front that ZEROFILL and YEAR show.
 pub(crate) fn shown_default(value: &Value, column: &ColumnDef) -> String {
-    let zeros = match column.ty {
-        ColumnType::Year => YEAR_DIGITS,
-        _ => ExprType::of_column(column).zeros().unwrap_or_default(),
-    };
+    let zeros = ExprType::of_column(column).zeros().unwrap_or_default();
     format!("{:0>zeros$}", value_text(value, column))
 }
 

@@ -174,11 +174,11 @@ impl Session {
         statement: &RowStatement<'_>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
+        if !plan.uses().is_empty() {
+            self.transaction.note_use();
+        }
         let Some(mut open) = self.take_transaction() else { return Err(EngineError::RolledBack.into()) };
         open.transaction.start_statement();
-        if !plan.uses().is_empty() {
-            self.transaction.use_in(&mut open);
-        }
         self.renew_options(&mut open.transaction, plan.writes());
         if !open.explicit && !plan.writes() {
             let options = open.transaction.options_mut();

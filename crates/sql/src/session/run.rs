@@ -79,7 +79,7 @@ impl Session {
 
     /// When the statement runs, and that it has given no random numbers yet.
     pub(super) fn take_time(&mut self) {
-        self.info.seeded_random.lock().clear();
+        self.info.seeded_random.get_mut().clear();
         self.now = match self.settings.hot.timestamp {
             Some(micros) => UnixMicros(micros),
             None => self.shared.env.clock.now(),

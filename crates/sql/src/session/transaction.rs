@@ -61,17 +61,17 @@ impl TransactionState {
         self.open.as_mut()
     }
 
-    /// A statement uses tables in a transaction, which was taken out for it.
-    pub(super) fn use_in(&mut self, open: &mut Open) {
-        if std::mem::take(&mut open.is_unused) {
+    /// A statement is going to use tables in the transaction that is open.
+    pub(super) fn note_use(&mut self) {
+        if self.open.as_mut().is_some_and(|open| std::mem::take(&mut open.is_unused)) {
             self.next = Next::default();
         }
     }
 }
 
 impl Session {
-    /// The transaction for a statement; begins one if there is none.
-    pub(super) fn transaction_for_statement(&mut self) -> &mut Open {
+    /// Begins a transaction for a statement, if there is none.
+    pub(super) fn transaction_for_statement(&mut self) {
         let explicit = !self.settings.hot.autocommit;
         if self.transaction.open.is_none() {
             let next = self.transaction.next;
@@ -79,20 +79,16 @@ impl Session {
             self.transaction.next = next;
             self.transaction.open.iter_mut().for_each(|open| open.is_unused = true);
         }
+    }
+
+    /// The transaction for what is going to use it in any case.
+    pub(super) fn transaction_to_use(&mut self) -> &mut Open {
+        self.transaction_for_statement();
+        self.transaction.note_use();
         match &mut self.transaction.open {
             Some(open) => open,
             None => unreachable!("a transaction was begun"),
         }
-    }
-
-    /// The same for what is going to use it in any case.
-    pub(super) fn transaction_to_use(&mut self) -> &mut Open {
-        if self.transaction_for_statement().is_unused {
-            self.transaction.next = Next::default();
-        }
-        let open = self.transaction_for_statement();
-        open.is_unused = false;
-        open
     }
 
     /// Begins a transaction that stays open, for rows of another server's log, if there is none.

@@ -1,7 +1,7 @@
 //! Whether the server where an ALTER TABLE was made copies the table, and what of the result depends on it.
 
 use engine::Table;
-use types::{ColumnDef, TableDef};
+use types::TableDef;
 
 use super::super::{DdlContext, mapper};
 use super::online;
@@ -27,10 +27,12 @@ pub(in crate::ddl) struct Copying {
 }
 
 impl Copying {
+    /// `renames`: a column that stays has another name.
     pub(super) fn of(
         alter: &AlterTable,
         table: &Table,
         (new, sources): (&TableDef, &[Option<usize>]),
+        renames: bool,
         context: &DdlContext<'_>,
     ) -> Self {
         let old = &table.def;
@@ -45,10 +47,6 @@ impl Copying {
         let numbers_others = numbered.is_some() && !numbers_generated;
         // A MariaDB may do without a copy; then it begins with another number, and does not sort the index anew of a column that has another collation
         // and another name: that is corrupted for it.
-        let is_renamed = |(column, source): (&ColumnDef, &Option<usize>)| {
-            source.is_some_and(|source| old.columns[source].name != column.name)
-        };
-        let renames = new.columns.iter().zip(sources).any(is_renamed);
         let differs_in_place =
             numbered.is_some() && context.auto_increment != (1, 1) || renames && !context.is_of_maria;
         Copying {

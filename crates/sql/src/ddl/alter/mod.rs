@@ -43,8 +43,8 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     work.collect(&alter.actions, context)?;
     let left_out = std::mem::take(&mut work.left_out);
     let (new, sources) = work.finish(context)?;
-    let copying = Copying::of(alter, table, (&new, &sources), context);
     let renamed = renamed(&table.def, &new, &sources);
+    let copying = Copying::of(alter, table, (&new, &sources), !renamed.is_empty(), context);
     Altered { alter, table, new, sources, copying, renamed, context }.plan(left_out)
 }
 
@@ -73,8 +73,8 @@ struct Altered<'a> {
 struct Counter {
     /// Elsewhere than it is.
     set: Option<u64>,
-    /// The same, if replicas have to be told where it is: numbers that were used without a row are not known to them.
-    told: Option<u64>,
+    /// The same, if the log has to say where it is: replicas do not know numbers that were used without a row.
+    logged: Option<u64>,
 }
 
 impl Altered<'_> {
@@ -97,7 +97,7 @@ impl Altered<'_> {
             self.check_online(row_mapper.is_some())?;
         }
         let (row_order, read_by) = self.row_order();
-        let (log_text, log_changes) = self.logged(left_out, counter.told, row_order);
+        let (log_text, log_changes) = self.logged(left_out, counter.logged, row_order);
         let is_copied = self.copying.is_done || self.copying.silences_null;
         let change = CatalogChange::AlterTable(Box::new(AlterChange {
             table: self.table.clone(),
@@ -129,11 +129,11 @@ impl Altered<'_> {
         });
         let set = mapper::counter(old, &self.new, &self.sources, said);
         let numbers_rows = mapper::numbered(old, &self.new, &self.sources).is_some();
-        let told = match set {
+        let logged = match set {
             None if !self.context.is_logged && numbers_rows => Some(self.table.auto_increment().peek()),
             _ => None,
         };
-        Counter { set: set.or(told), told }
+        Counter { set: set.or(logged), logged }
     }
 
     fn has_other_name(&self) -> bool {

@@ -147,15 +147,7 @@ pub(super) fn prepare(name: &str, mut args: Vec<Expr>) -> Vec<Expr> {
 }
 
 fn coalesced(args: &[Expr], _: &SessionInfo) -> ExprType {
-    without_members(union_of(args.iter().map(|arg| &arg.ty))).nullable(args.iter().all(|arg| arg.ty.nullable))
-}
-
-/// The text of an ENUM or SET, which unlike IF these functions do not pass on as what it is.
-fn without_members(ty: ExprType) -> ExprType {
-    match ty.origin {
-        Some(ColumnType::Enum { .. } | ColumnType::Set { .. }) => ExprType { origin: None, ..ty },
-        _ => ty,
-    }
+    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().all(|arg| arg.ty.nullable))
 }
 
 fn coalesce(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -185,7 +177,7 @@ fn nullif(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    without_members(union_of(args.iter().map(|arg| &arg.ty))).nullable(args.iter().any(|arg| arg.ty.nullable))
+    union_of(args.iter().map(|arg| &arg.ty)).nullable(args.iter().any(|arg| arg.ty.nullable))
 }
 
 /// Among dates, texts and numbers are dates too, and the result is a date's text.
