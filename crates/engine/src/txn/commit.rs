@@ -217,7 +217,9 @@ impl Pending {
 
 /// How a transaction's rows are encoded.
 pub(super) fn encoder_options(core: &Core, options: &TxnOptions) -> EncoderOptions {
-    let mut flags = 0;
+    // What cascades do is in the log as rows. A MySQL 9.7 that did not read so would ask InnoDB, whose foreign keys keep the name of a
+    // parent that an ALTER TABLE renamed while it copied the table.
+    let mut flags = rows_flags::SQL_FOREIGN_KEYS;
     if options.unchecked {
         flags |= rows_flags::NO_FOREIGN_KEY_CHECKS;
     }

@@ -15,7 +15,7 @@ use crate::bind::from::duplicate_column;
 use crate::bind::scope::not_unique;
 use crate::expr::WarningLevel;
 use crate::information_schema::definition_of;
-use crate::parse::ast::{ColumnSpec, CreateTable, DefaultSpec, IndexKind, TableOptions};
+use crate::parse::ast::{ColumnSpec, CreateTable, DefaultSpec, IndexKind, TableKey, TableOptions};
 
 const COLUMNS_MAX: usize = 4096;
 
@@ -41,7 +41,7 @@ pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<P
             Err(table_exists(&name.name))
         };
     }
-    if create.temporary && !create.foreign_keys.is_empty() {
+    if create.temporary && create.keys.iter().any(|key| key.foreign().is_some()) {
         return Err(SqlError::new(codes::CANNOT_ADD_FOREIGN, "Cannot add foreign key constraint"));
     }
     let model = like.as_ref().map(|like| context.table(like)).transpose()?;
@@ -138,16 +138,27 @@ fn table_def(
     }
     let is_null = |spec: &ColumnSpec| spec.nullable == Some(true) || spec.default == Some(DefaultSpec::Null);
     let explicitly_null = |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && is_null(spec));
-    for spec in &create.indexes {
-        index::add(spec, &mut def.columns, &explicitly_null, &mut def.indexes)?;
-    }
-    for spec in &create.foreign_keys {
-        foreign_key::add(&mut def, None, spec, context)?;
-    }
+    add_indexes(&mut def, &create.keys, &explicitly_null)?;
+    foreign_key::add_all(&mut def, None, &create.keys, context)?;
     index::tell_duplicates(&def, &[], context.warnings);
     finish(&mut def, context)?;
     foreign_key::check(&def, None, context)?;
     Ok(def)
+}
+
+/// Adds indexes, and those that foreign keys need, in the order in which they were written.
+pub(super) fn add_indexes(
+    def: &mut TableDef,
+    keys: &[TableKey],
+    explicitly_null: &dyn Fn(&str) -> bool,
+) -> Result<(), SqlError> {
+    for (place, key) in keys.iter().enumerate() {
+        match key {
+            TableKey::Index(spec) => index::add(spec, &mut def.columns, explicitly_null, &mut def.indexes)?,
+            TableKey::Foreign(spec) => foreign_key::add_index(def, spec, &keys[place + 1..])?,
+        }
+    }
+    Ok(())
 }
 
 /// What every definition has to be in the end: a primary key, in order, within the limits. The primary key that is generated

@@ -13,11 +13,20 @@ use types::schema::same_name;
 use types::{ColumnDef, ColumnType, ForeignKeyDef, IndexDef, ReferentialAction, TableDef};
 
 use super::mapper::same_values;
-use super::{DdlContext, check_name, index, quote_identifier};
-use crate::parse::ast::{ForeignKeySpec, IndexKind, IndexPart, IndexSpec};
+use super::{DdlContext, check_length, index, quote_identifier};
+use crate::parse::ast::{ForeignKeySpec, IndexKind, IndexPart, IndexSpec, TableKey};
 
-/// Adds a foreign key to a definition, and the index over its columns if there is none. `old` is the table before, if there was one.
-pub(super) fn add(
+/// Adds the foreign keys among `keys` to a definition that has its indexes. `old` is the table before, if there was one.
+pub(super) fn add_all(
+    def: &mut TableDef,
+    old: Option<&TableDef>,
+    keys: &[TableKey],
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    keys.iter().filter_map(TableKey::foreign).try_for_each(|spec| add(def, old, spec, context))
+}
+
+fn add(
     def: &mut TableDef,
     old: Option<&TableDef>,
     spec: &ForeignKeySpec,
@@ -50,7 +59,6 @@ pub(super) fn add(
         let message = format!("Failed to open the referenced table '{}'", key.parent_table);
         return Err(SqlError::new(codes::FK_CANNOT_OPEN_PARENT, message));
     }
-    add_index(def, &key, spec)?;
     def.foreign_keys.push(key);
     Ok(())
 }
@@ -74,7 +82,6 @@ fn name(
             format!("{}_ibfk_{}", def.name, last.unwrap_or(0) + 1)
         }
     };
-    check_name(&name, || SqlError::new(codes::WRONG_NAME_FOR_INDEX, format!("Incorrect foreign key name '{name}'")))?;
     if taken(&name) {
         let message = format!("Duplicate foreign key constraint name '{name}'");
         return Err(SqlError::new(codes::FK_DUP_NAME, message));
@@ -124,10 +131,14 @@ fn check_set_null(def: &TableDef, key: &ForeignKeyDef) -> Result<(), SqlError> {
     })
 }
 
-fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> Result<(), SqlError> {
-    let existing = def.index_over(&key.columns);
-    let is_like_it = |index: &IndexDef| index.generated && index.parts.len() == key.columns.len();
-    if existing.is_some_and(|at| !is_like_it(&def.indexes[at])) {
+/// Adds the index that a foreign key needs, unless there is one, or one among the keys that were written behind it.
+pub(super) fn add_index(def: &mut TableDef, spec: &ForeignKeySpec, later: &[TableKey]) -> Result<(), SqlError> {
+    spec.name.as_deref().map_or(Ok(()), check_length)?;
+    let columns = spec.columns.iter().map(|column| child_column(def, column)).collect::<Result<Vec<usize>, _>>()?;
+    let existing = def.index_over(&columns);
+    let is_like_it = |index: &IndexDef| index.generated && index.parts.len() == columns.len();
+    let is_there = existing.is_some_and(|at| !is_like_it(&def.indexes[at]));
+    if is_there || later.iter().filter_map(TableKey::index).any(|index| is_over(index, &spec.columns)) {
         return Ok(());
     }
     // One that was made for another foreign key over these columns is this one's now, and has its name.
@@ -137,7 +148,7 @@ fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> 
     let index = IndexSpec {
         kind: IndexKind::Plain,
         name: spec.name.clone().or_else(|| spec.index_name.clone()),
-        parts: key.columns.iter().map(part).collect(),
+        parts: columns.iter().map(part).collect(),
         comment: String::new(),
         invisible: false,
         if_not_exists: false,
@@ -148,6 +159,14 @@ fn add_index(def: &mut TableDef, key: &ForeignKeyDef, spec: &ForeignKeySpec) -> 
         index.id = id;
     }
     Ok(())
+}
+
+/// Whether an index has these columns in front, whole.
+fn is_over(index: &IndexSpec, columns: &[String]) -> bool {
+    let is_it = |(part, column): (&IndexPart, &String)| {
+        part.prefix.is_none() && !part.descending && same_name(&part.column, column)
+    };
+    index.parts.len() >= columns.len() && index.parts.iter().zip(columns).all(is_it)
 }
 
 /// Checks all foreign keys of a finished definition, those to itself included, against their parents as far as they are

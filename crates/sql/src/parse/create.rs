@@ -148,8 +148,7 @@ fn create_table(tokens: &mut Tokens<'_>, temporary: bool) -> Parsed<Statement> {
         if_not_exists,
         like: None,
         columns: Vec::new(),
-        indexes: Vec::new(),
-        foreign_keys: Vec::new(),
+        keys: Vec::new(),
         options: TableOptions::default(),
         on_duplicate: OnDuplicate::Error,
     };
@@ -200,12 +199,7 @@ fn table_element(tokens: &mut Tokens<'_>, table: &mut CreateTable) -> Parsed<()>
         Some(key) => keys.push(key),
         None => table.columns.push(column::column(tokens, &mut keys)?),
     }
-    for key in keys {
-        match key {
-            TableKey::Index(index) => table.indexes.push(index),
-            TableKey::Foreign(key) => table.foreign_keys.push(key),
-        }
-    }
+    table.keys.extend(keys);
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use crate::account::{self, Level, Privilege, Privileges};
 use crate::ddl;
 use crate::parse::ast::{
     AbsentKind, AlterAction, AlterTable, CreateTable, Ddl, ForeignKeySpec, Grant, GrantAs, GrantLevel, RoleChoice,
-    TableName, UserName,
+    TableKey, TableName, UserName,
 };
 
 impl Session {
@@ -23,7 +23,7 @@ impl Session {
             Ddl::CreateTable(create) => {
                 self.check_own_database(&create.name)?;
                 self.check_table(Privilege::Create, &create.name)?;
-                self.check_parents(&create.name, create.foreign_keys.iter())?;
+                self.check_parents(&create.name, create.keys.iter().filter_map(TableKey::foreign))?;
                 create.like.as_ref().map_or(Ok(()), |like| self.check_table(Privilege::Select, like))
             }
             Ddl::DropTables { tables, .. } => {

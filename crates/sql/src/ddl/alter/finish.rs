@@ -29,9 +29,7 @@ impl Work<'_> {
         self.old_indexes(&self.with_added_again(&place_of), context)?;
         self.new_primary_key_takes_no_null(&order)?;
         let explicitly_null = |name: &str| self.explicitly_null.iter().any(|null| same_name(null, name));
-        for spec in &self.new_indexes {
-            index::add(spec, &mut self.def.columns, &explicitly_null, &mut self.def.indexes)?;
-        }
+        create::add_indexes(&mut self.def, &self.new_keys, &explicitly_null)?;
         self.foreign_keys(&place_of, context)?;
         index::tell_duplicates(&self.def, &self.old.indexes, context.warnings);
         create::finish(&mut self.def, context)?;
@@ -61,7 +59,7 @@ impl Work<'_> {
             let message = "Please drop primary key column to be able to drop generated invisible primary key.";
             return Err(SqlError::new(codes::DROP_PK_COLUMN_TO_DROP_GIPK, message));
         }
-        if self.new_indexes.iter().any(|spec| spec.kind == IndexKind::Primary) {
+        if self.new_indexes().any(|spec| spec.kind == IndexKind::Primary) {
             self.indexes[0].used = Used::Dropped;
             self.columns[0].used = Used::Dropped;
         }
@@ -163,9 +161,7 @@ impl Work<'_> {
                 && new.prefix.is_none()
                 && (is_of_maria || !new.descending)
         };
-        self.new_indexes
-            .iter()
-            .any(|spec| spec.parts.len() >= parts.len() && parts.iter().zip(&spec.parts).all(is_same))
+        self.new_indexes().any(|spec| spec.parts.len() >= parts.len() && parts.iter().zip(&spec.parts).all(is_same))
     }
 
     /// Parts of an index over columns that have another type, with the limits of a new one.
@@ -192,7 +188,7 @@ impl Work<'_> {
 
     /// NULL is no default that a column was given if the table had it before, and the column becomes part of the primary key.
     fn new_primary_key_takes_no_null(&mut self, order: &[usize]) -> Result<(), SqlError> {
-        let primary = self.new_indexes.iter().filter(|spec| spec.kind == IndexKind::Primary);
+        let primary = self.new_indexes().filter(|spec| spec.kind == IndexKind::Primary);
         let names: Vec<String> = primary.flat_map(|spec| &spec.parts).map(|part| part.column.clone()).collect();
         for (column, &at) in self.def.columns.iter_mut().zip(order) {
             let is_null = column.default == Some(ColumnDefault::Literal(Value::Null));
@@ -234,10 +230,7 @@ impl Work<'_> {
             };
             self.def.foreign_keys.push(key);
         }
-        for spec in &self.new_foreign_keys {
-            foreign_key::add(&mut self.def, Some(self.old), spec, context)?;
-        }
-        Ok(())
+        foreign_key::add_all(&mut self.def, Some(self.old), &self.new_keys, context)
     }
 }
 

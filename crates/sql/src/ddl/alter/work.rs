@@ -10,7 +10,8 @@ use crate::charsets;
 use crate::expr::WarningLevel;
 use crate::parse;
 use crate::parse::ast::{
-    AlterAction, ColumnPlace, ColumnSpec, DefaultSpec, ForeignKeySpec, IndexKind, IndexSpec, TableName, TableOptions,
+    AlterAction, ColumnPlace, ColumnSpec, DefaultSpec, ForeignKeySpec, IndexKind, IndexSpec, TableKey, TableName,
+    TableOptions,
 };
 
 /// A definition being changed.
@@ -23,10 +24,10 @@ pub(super) struct Work<'a> {
     /// The columns that the statement defines, by their positions in `columns`, and where they go.
     pub(super) places: Vec<(usize, ColumnPlace)>,
     pub(super) indexes: Vec<WorkIndex>,
-    pub(super) new_indexes: Vec<IndexSpec>,
+    /// Indexes and foreign keys that are added.
+    pub(super) new_keys: Vec<TableKey>,
     /// Old ones that stay; their columns are positions in the old definition.
     pub(super) foreign_keys: Vec<ForeignKeyDef>,
-    pub(super) new_foreign_keys: Vec<ForeignKeySpec>,
     /// Columns that were said to be NULL, which a primary key over them does not accept.
     pub(super) explicitly_null: Vec<String>,
     /// CONVERT TO: the collation of all text columns.
@@ -82,9 +83,8 @@ impl<'a> Work<'a> {
             columns: columns.collect(),
             places: Vec::new(),
             indexes: indexes.collect(),
-            new_indexes: Vec::new(),
+            new_keys: Vec::new(),
             foreign_keys: old.foreign_keys.clone(),
-            new_foreign_keys: Vec::new(),
             explicitly_null: Vec::new(),
             converted: None,
             left_out: Vec::new(),
@@ -113,6 +113,11 @@ impl<'a> Work<'a> {
         actions.iter().try_for_each(|action| self.apply(action, context))
     }
 
+    /// The indexes among what is added.
+    pub(super) fn new_indexes(&self) -> impl Iterator<Item = &IndexSpec> {
+        self.new_keys.iter().filter_map(TableKey::index)
+    }
+
     fn apply(&mut self, action: &AlterAction, context: &DdlContext<'_>) -> Result<(), SqlError> {
         match action {
             AlterAction::AddColumn(spec, place) => {
@@ -131,8 +136,8 @@ impl<'a> Work<'a> {
             }
             AlterAction::ColumnDefault(name, spec) => self.column_default(name, spec.as_ref(), context)?,
             AlterAction::ColumnVisible(name, visible) => self.changed_key_too(name)?.column.invisible = !visible,
-            AlterAction::AddIndex(spec) => self.new_indexes.push(spec.clone()),
-            AlterAction::AddForeignKey(spec) => self.new_foreign_keys.push(spec.clone()),
+            AlterAction::AddIndex(spec) => self.new_keys.push(TableKey::Index(spec.clone())),
+            AlterAction::AddForeignKey(spec) => self.new_keys.push(TableKey::Foreign(spec.clone())),
             AlterAction::DropForeignKey(name) => self.drop_foreign_key(name)?,
             AlterAction::DropConstraint(name) => self.drop_constraint(name)?,
             AlterAction::DropIndex(name) => self.drop_index(name)?,
@@ -172,7 +177,7 @@ impl<'a> Work<'a> {
         };
         let had_index = |name: &str| {
             let is_new = |spec: &IndexSpec| spec.name.as_deref().is_some_and(|new| same_name(new, name));
-            self.old.index_number(name).is_some() || self.new_indexes.iter().any(is_new)
+            self.old.index_number(name).is_some() || self.new_indexes().any(is_new)
         };
         let has_index = |name: &str| self.index_position(name).is_ok();
         let is_generated = |name: &str| self.old.generated_pk && same_name(name, PRIMARY);

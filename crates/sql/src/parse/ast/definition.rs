@@ -167,10 +167,8 @@ pub struct CreateTable {
     pub like: Option<TableName>,
     /// In order.
     pub columns: Vec<ColumnSpec>,
-    /// In order, with those that stood at a column.
-    pub indexes: Vec<IndexSpec>,
-    /// The same.
-    pub foreign_keys: Vec<ForeignKeySpec>,
+    /// Indexes and foreign keys in order, with those that stood at a column.
+    pub keys: Vec<TableKey>,
     /// ENGINE, AUTO_INCREMENT, ….
     pub options: TableOptions,
     /// What a SELECT behind it does with duplicates.
@@ -319,6 +317,18 @@ pub enum TableKey {
     Index(IndexSpec),
     /// FOREIGN KEY, REFERENCES.
     Foreign(ForeignKeySpec),
+}
+
+impl TableKey {
+    /// The index, if it is one.
+    pub fn index(&self) -> Option<&IndexSpec> {
+        if let TableKey::Index(index) = self { Some(index) } else { None }
+    }
+
+    /// The foreign key, if it is one.
+    pub fn foreign(&self) -> Option<&ForeignKeySpec> {
+        if let TableKey::Foreign(key) = self { Some(key) } else { None }
+    }
 }
 
 /// A column of an index.
