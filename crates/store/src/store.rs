@@ -176,10 +176,20 @@ impl Store {
         self.write_superblock(&written, old_slot).await?;
         self.shared.space.lock().set_superblock(old_slot, generation);
         self.shared.reclaim();
+        self.give_back_tail().await;
+        Ok(())
+    }
+
+    /// Gives what a merge took that found no room in the end back to the file system.
+    pub async fn give_back_unused(&self) {
+        let _pass = self.shared.enter().await;
+        self.give_back_tail().await;
+    }
+
+    async fn give_back_tail(&self) {
         if let Err(error) = self.shared.cut_tail().await {
             tracing::warn!(%error, "free pages at the end of the data file were not given back");
         }
-        Ok(())
     }
 
     /// Sizes and counters.

@@ -90,8 +90,12 @@ impl Core {
         *self.checkpoints.disk_full.lock() = full;
         match &result {
             Ok(_) => {}
-            // Who waits for room is told.
-            Err(error) if error.class() == ErrorClass::Full => self.checkpoints.room.changed(),
+            Err(error) if error.class() == ErrorClass::Full => {
+                // The log needs what the merge could not use, and so does a PURGE that wants a checkpoint.
+                self.store.give_back_unused().await;
+                // Who waits for room is told.
+                self.checkpoints.room.changed();
+            }
             Err(error) => self.fail(&format!("checkpoint: {error}")),
         }
         result

@@ -5,6 +5,8 @@ use std::time::Duration;
 
 use io::sim::{Faults, SimMachine};
 
+use types::Value;
+
 use super::fixture::{self, begin, insert_one, key, row};
 use crate::{Engine, EngineError, EngineOptions, ReadMode, TableMode};
 
@@ -55,6 +57,43 @@ fn a_full_disk_under_a_checkpoint_is_error_1021() {
         };
         machine.run(run).unwrap();
     }
+}
+
+#[test]
+fn a_checkpoint_without_room_gives_back_what_it_took() {
+    const ROWS: i64 = 400;
+    let machine = SimMachine::new(7);
+    let run = async {
+        let options = EngineOptions { memtable_bytes: 64 << 20, ..options() };
+        let engine = fixture::open(machine.env(), options).await.unwrap();
+        fixture::ddl(&engine, "create blobs").await.unwrap();
+        let table = engine.catalog().table("test", "blobs").unwrap().clone();
+        let mut state = 1_u64;
+        let mut byte = || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            (state >> 56) as u8
+        };
+        for id in 0..ROWS {
+            let data = (0..16 << 10).map(|_| byte()).collect::<Vec<u8>>();
+            let row = [Value::Int(id), Value::Int(id), Value::Bytes(data.into())];
+            let mut transaction = begin(&engine);
+            transaction.lock_table(&table, TableMode::IntentExclusive).await.unwrap();
+            transaction.insert(&table, table.codec.row.encode(&row).unwrap()).await.unwrap();
+            transaction.commit().await.unwrap();
+        }
+        let used = machine.used_bytes();
+        let room = ROWS as u64 * (12 << 10);
+        machine.set_faults(Faults { capacity: Some(used + room), ..Faults::default() });
+        let error = engine.checkpoint().await.unwrap_err();
+        assert!(matches!(error, EngineError::Full(_)), "{error}");
+        assert!(machine.used_bytes() < used + room / 2, "{} of {room} bytes are taken", machine.used_bytes() - used);
+        machine.set_faults(Faults::default());
+        engine.checkpoint().await.unwrap();
+        assert!(machine.used_bytes() > used + room, "the checkpoint did not need more than there was");
+        let last = begin(&engine).get(&table, &key(&table, ROWS - 1), ReadMode::Consistent).await.unwrap();
+        assert!(last.is_some());
+    };
+    machine.run(run).unwrap();
 }
 
 /// The bound of a transaction counts what it holds: rows before and after, and not what was rolled back.
