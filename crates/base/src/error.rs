@@ -352,6 +352,7 @@ pub mod codes {
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
+    pub const REPLICA_CHANNEL_IO_THREAD_MUST_STOP: Code = (3021, "HY000");
     pub const WARN_OPEN_TEMP_TABLES_MUST_BE_ZERO: Code = (3022, "HY000");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
     pub const SERVER_OFFLINE_MODE: Code = (3032, "HY000");
@@ -364,6 +365,7 @@ pub mod codes {
     pub const REPLICA_MULTIPLE_CHANNELS_CMD: Code = (3079, "HY000");
     pub const REPLICA_MAX_CHANNELS_EXCEEDED: Code = (3080, "HY000");
     pub const REPLICA_CHANNEL_MUST_STOP: Code = (3081, "HY000");
+    pub const REPLICA_CHANNEL_SQL_THREAD_MUST_STOP: Code = (3085, "HY000");
     pub const REPLICA_CHANNEL_SQL_SKIP_COUNTER: Code = (3086, "HY000");
     pub const ACCOUNT_HAS_BEEN_LOCKED: Code = (3118, "HY000");
     /// `ER_WARN_UNSUPPORTED_MAX_EXECUTION_TIME`

@@ -15,6 +15,7 @@
 //! - What the receiver has announced as durable is synced, once per batch.
 
 pub mod follower;
+mod must_stop;
 mod received;
 pub mod replica;
 pub mod source;

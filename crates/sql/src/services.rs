@@ -83,7 +83,7 @@ pub trait Services: Send + Sync {
     /// CHANGE REPLICATION SOURCE TO.
     fn change_source(&self, change: ChangeSource) -> BoxFuture<'_, Result<(), SqlError>>;
 
-    /// CHANGE REPLICATION FILTER of one channel; the rules have been checked. 3074 if there is no such channel, 3081 while it runs.
+    /// CHANGE REPLICATION FILTER of one channel; the rules have been checked. 3074 if there is no such channel, 3085 while it executes.
     fn change_channel_filter(&self, channel: String, rules: ChannelRules) -> BoxFuture<'_, Result<(), SqlError>>;
 
     /// START REPLICA. `holds_commits`: the session has a global read lock, so what waits for others' commits is error 1192.

@@ -110,7 +110,7 @@ fn one_of_them_alone(replica: &Server, mysql: &Peer, maria: &Peer) {
     write(&mysql.client(), "of_mysql", 600, 1);
     until("the others go on", || counts(replica, &["of_mysql", "of_maria"]) == [511, 510]);
     refused("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=5", "3079");
-    refused("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=5 FOR CHANNEL 'first'", "3081");
+    refused("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=5 FOR CHANNEL 'first'", "3021");
     refused("START REPLICA FOR CHANNEL 'none'", "3074");
     refused("SHOW REPLICA STATUS FOR CHANNEL 'none'", "3074");
     refused("RESET REPLICA ALL FOR CHANNEL 'first'", "3081");
@@ -246,7 +246,7 @@ fn filters_of_one_channel() {
         "it has another name"
     );
     let error = ours.query("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d) FOR CHANNEL 'first'").unwrap_err();
-    assert!(error.contains("3081"), "{error}");
+    assert!(error.contains("3085"), "{error}");
 
     replica.kill();
     replica.restart().unwrap();

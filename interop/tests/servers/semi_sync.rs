@@ -139,6 +139,25 @@ fn a_timeout_lets_commits_go_on() {
     source.wait_until_in_step(&follower).unwrap();
 }
 
+/// What waits keeps nothing from ending, and is there after the next start.
+#[test]
+fn a_server_ends_while_a_commit_waits() {
+    let mut source = start_source("semi-sync-ends", &["rpl_semi_sync_source_wait_no_replica=ON"]);
+    let (client, port) = (source.client(), source.port());
+    client.query("SET GLOBAL rpl_semi_sync_source_enabled = ON").unwrap();
+    let waiting = std::thread::spawn(move || {
+        let mut connection = Connection::open(port, "d").unwrap();
+        connection.succeed("INSERT INTO counted (s) VALUES ('waits')")
+    });
+    until("it waits", || client.status("Rpl_semi_sync_source_wait_sessions").unwrap() == 1);
+    source.terminate();
+    assert!(source.ends_within(Duration::from_secs(30)).unwrap());
+    assert!(waiting.join().unwrap().is_err());
+    source.set_options(ServerOptions::default());
+    source.restart().unwrap();
+    assert_eq!(count(&source.client(), "s = 'waits'"), 1);
+}
+
 #[test]
 fn mysql_as_replica() {
     let source = start_source("semi-sync-mysql", &[]);

@@ -46,6 +46,7 @@ use sql::parse::ast::{ChangeSource, StartReplica, StopReplica};
 use sql::services::{ChannelWork, Lag, Parallelism, ReplicaStatusRow};
 
 use self::unapplied::Unapplied;
+use crate::must_stop::Halves;
 use crate::received::ReceivedCounters;
 use crate::replica::until::{Until, UntilInCopy};
 
@@ -182,7 +183,7 @@ impl Follower {
     }
 
     async fn change(&self, change: &ChangeSource, following: bool) -> Result<(), SqlError> {
-        self.check_stopped()?;
+        self.running().check_change(change, "")?;
         if self.engine.is_follower() {
             self.check_position(change)?;
         }
@@ -253,7 +254,7 @@ impl Follower {
     /// `RESET REPLICA [ALL]`: there is no relay log to remove; with ALL the source is forgotten.
     #[io::boxed]
     pub async fn reset(&self, all: bool) -> Result<(), SqlError> {
-        self.check_stopped()?;
+        self.running().check_all("")?;
         if all {
             self.kept.forget().await?;
         }
@@ -406,6 +407,10 @@ impl Follower {
     /// Whether the receiver runs.
     pub fn is_running(&self) -> bool {
         self.state.lock().is_running
+    }
+
+    fn running(&self) -> Halves {
+        Halves { receiver: self.is_running(), applier: self.applier.status().is_running }
     }
 
     /// 1198 while the receiver runs.

@@ -89,7 +89,7 @@ impl Channels {
     /// `CHANGE REPLICATION SOURCE TO`: a channel that is named and is not there yet begins to be.
     ///
     /// # Errors
-    /// 3079 if it does not say which of several, 3081 while the channel runs, 3076 for names, 3080 for too many.
+    /// 3079 if it does not say which of several, 3021, 3085 or 3081 while what has to be stopped for it runs, 3076 for names, 3080 for too many.
     #[io::boxed]
     pub async fn change_source(&self, change: &ChangeSource) -> Result<(), SqlError> {
         let name = match &change.channel {
@@ -101,13 +101,13 @@ impl Channels {
             None => "",
         };
         if name.is_empty() {
-            self.unnamed().check_stopped()?;
+            self.unnamed().check_change(change)?;
             return self.follower.change_source(change).await;
         }
         let known = self.by_name.lock().get(name).cloned();
         let source = match &known {
             Some(replica) => {
-                replica.check_stopped()?;
+                replica.check_change(change)?;
                 replica.source().clone()
             }
             None => {
@@ -127,11 +127,11 @@ impl Channels {
     /// `CHANGE REPLICATION FILTER … FOR CHANNEL`: rules take the place of those that all channels have, and last as long as the channel.
     ///
     /// # Errors
-    /// 3074 if there is no such channel, 3081 while it runs.
+    /// 3074 if there is no such channel, 3085 while it executes.
     #[io::boxed]
     pub async fn change_filter(&self, channel: String, rules: ChannelRules) -> Result<(), SqlError> {
         for replica in self.named(&Some(channel))? {
-            replica.check_stopped()?;
+            replica.check_filter()?;
             let mut settings = replica.source().get_or_default();
             settings.filters.extend(rules.clone());
             replica.source().keep(settings).await?;
@@ -176,6 +176,11 @@ impl Channels {
     /// 3081 while one of them runs.
     pub fn check_stopped(&self) -> Result<(), SqlError> {
         self.all().iter().try_for_each(|replica| replica.check_stopped())
+    }
+
+    /// 3085 while one of them executes.
+    pub fn check_filter(&self) -> Result<(), SqlError> {
+        self.all().iter().try_for_each(|replica| replica.check_filter())
     }
 
     /// 3081 while all of them run that have a source: there is none to be started for which a setting would be.

@@ -42,7 +42,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Weak};
 use std::time::Duration;
 
-use base::{Cancelled, SqlError, UnixMicros, codes};
+use base::{Cancelled, SqlError, UnixMicros};
 use binlog::GtidSet;
 use binlog::event::ChecksumAlgorithm;
 use engine::{Engine, SessionHandle};
@@ -50,6 +50,7 @@ use event_listener::Event;
 use futures_lite::future;
 use io::Env;
 use parking_lot::Mutex;
+use sql::parse::ast::ChangeSource;
 use sql::services::{DomainCrossing, ReplicaStatusRow};
 use sql::session::SourceTables;
 use sql::settings::Globals;
@@ -311,14 +312,17 @@ impl Replica {
 
     /// 3081 while it runs.
     pub fn check_stopped(&self) -> Result<(), SqlError> {
-        if !self.is_running() {
-            return Ok(());
-        }
-        let message = format!(
-            "This operation cannot be performed with running replication threads; run STOP REPLICA FOR CHANNEL '{}' first",
-            self.source.channel()
-        );
-        Err(SqlError::new(codes::REPLICA_CHANNEL_MUST_STOP, message))
+        self.threads().running().check_all(self.source.channel())
+    }
+
+    /// 3085 while it executes: a rule of what is left out changes.
+    pub fn check_filter(&self) -> Result<(), SqlError> {
+        self.threads().running().check_filter(self.source.channel())
+    }
+
+    /// 3021, 3085 or 3081 while what has to be stopped for it runs.
+    pub(crate) fn check_change(&self, change: &ChangeSource) -> Result<(), SqlError> {
+        self.threads().running().check_change(change, self.source.channel())
     }
 
     /// `RESET REPLICA`: what was received and said is forgotten.

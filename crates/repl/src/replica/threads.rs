@@ -28,6 +28,7 @@ use super::work::WorkerStatus;
 use super::{CopyHook, RETRIES_MAX, Replica, Run, SAME_SERVER_ID, SKIP_COUNTER, State};
 use crate::follower::SourceSettings;
 use crate::follower::status::Running;
+use crate::must_stop::Halves;
 
 /// The halves of a replica.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,10 @@ pub(super) struct Threads {
 }
 
 impl Threads {
+    pub(super) fn running(self) -> Halves {
+        Halves { receiver: self.receiver, applier: self.executor }
+    }
+
     pub(super) fn is_any(self) -> bool {
         self.receiver || self.executor
     }

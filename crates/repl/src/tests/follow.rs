@@ -161,7 +161,7 @@ fn another_log_is_refused_with_both_sides() {
         wait_equal(&log, &follower, engine.log()).await;
         let end = engine.log().durable_end();
         let running = follower.change_source(&ChangeSource { port: Some(3307), ..ChangeSource::default() }).await;
-        assert_eq!(running.unwrap_err().code, 1198);
+        assert_eq!(running.unwrap_err().code, 3021);
         follower.stop(&StopReplica { receiver: true, ..Default::default() }).await.unwrap();
         follower.change_source(&ChangeSource { port: Some(3307), ..ChangeSource::default() }).await.unwrap();
         follower.start(&receiver_only()).await.unwrap();

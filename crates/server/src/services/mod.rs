@@ -136,7 +136,7 @@ impl Services for ServerServices {
             });
         }
         if ReplicationFilter::is_rule(name) {
-            let checked = self.channels().check_stopped();
+            let checked = self.channels().check_filter();
             let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
             let checked = checked.and_then(|()| match self.parts.engine.is_follower() && !value.as_str().is_empty() {
                 true => Err(replication::no_filters_of_a_copy()),
