@@ -36,6 +36,26 @@ fn insert(source: &Client, ids: std::ops::RangeInclusive<i64>) {
 
 const SETUP: &str = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY)";
 
+/// As in MySQL, what is of one half needs it alone to be stopped. Here the applier runs, then the receiver.
+fn only_what_is_stopped_changes(replica: &Server) {
+    let run = |sql: &str| replica.client().query(sql).unwrap();
+    let refused = |sql: &str, code: &str| {
+        let error = replica.client().query(sql).unwrap_err();
+        assert!(error.contains(code), "{sql}: {error}");
+    };
+    run("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=2");
+    refused("CHANGE REPLICATION SOURCE TO SOURCE_DELAY=2", "3085");
+    refused("CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION=1", "3081");
+    refused("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d)", "3085");
+    run("STOP REPLICA SQL_THREAD");
+    run("START REPLICA IO_THREAD");
+    refused("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=2", "3021");
+    refused("CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION=1, SOURCE_DELAY=0", "3081");
+    run("CHANGE REPLICATION SOURCE TO SOURCE_DELAY=0");
+    run("CHANGE REPLICATION FILTER REPLICATE_DO_DB = ()");
+    refused("RESET REPLICA", "3081");
+}
+
 /// Each half alone, as tools have it that copy a replica.
 #[test]
 fn one_thread_alone() {
@@ -75,22 +95,7 @@ fn one_thread_alone() {
     assert_eq!(status(&replica, "Read_Source_Log_Pos"), status(&replica, "Exec_Source_Log_Pos"));
     let not_executed = run(&format!("SELECT GTID_SUBTRACT('{}', @@gtid_executed)", retrieved()));
     assert_eq!((not_executed.as_str(), rows(&replica).as_str()), ("\n", "1,2,3"));
-    let refused = |sql: &str, code: &str| {
-        let error = replica.client().query(sql).unwrap_err();
-        assert!(error.contains(code), "{sql}: {error}");
-    };
-    // As in MySQL: the receiver's settings need it alone to be stopped.
-    run("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=2");
-    refused("CHANGE REPLICATION SOURCE TO SOURCE_DELAY=2", "3085");
-    refused("CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION=1", "3081");
-    refused("CHANGE REPLICATION FILTER REPLICATE_DO_DB = (d)", "3085");
-    run("STOP REPLICA SQL_THREAD");
-    run("START REPLICA IO_THREAD");
-    refused("CHANGE REPLICATION SOURCE TO SOURCE_CONNECT_RETRY=2", "3021");
-    refused("CHANGE REPLICATION SOURCE TO SOURCE_AUTO_POSITION=1, SOURCE_DELAY=0", "3081");
-    run("CHANGE REPLICATION SOURCE TO SOURCE_DELAY=0");
-    run("CHANGE REPLICATION FILTER REPLICATE_DO_DB = ()");
-    refused("RESET REPLICA", "3081");
+    only_what_is_stopped_changes(&replica);
     run("STOP REPLICA");
     // A connection that is lost and nobody to execute what is queued.
     run("START REPLICA IO_THREAD");
