@@ -183,3 +183,27 @@ UPDATE members SET c2 = c2 + 10 WHERE c3 <= 'a'
 DELETE FROM members WHERE s > 'x'
 SELECT * FROM members ORDER BY c2
 DROP TABLE members
+CREATE TABLE years (y YEAR, KEY (y))
+INSERT INTO years VALUES (2001), (2002), (0), (1901), (1999), (2000), (2155)
+SELECT y, y = 2001.9e0, y = 2002.5e0, y = 2000.5, y = 0.6e0, y = 1.9e0, y = '2001.6', y = '2001.5', y = ' 2001', y = '2001x', y = '1.6', y = '0.4', y = 2155.4, y = 2155.6, y = 1900.6, y = 1900.4, y < 2155.6, y < 2155.4, y = 99.6, y = 99.6e0, y = -0.4, y = '-0.4', y = '2.001e3' FROM years
+SELECT y FROM years WHERE y IN (2001.1, 2002.6)
+SELECT y FROM years WHERE y IN (2001.1)
+SELECT y FROM years WHERE y BETWEEN 2000.6 AND 2001.6
+SELECT y, y BETWEEN '2000.6' AND '2001.6', y IN ('2001.1', '2002.6'), y IN ('2001.1'), NULLIF(y, 2001.1), y = ROUND(2001.12, 1), y + 0 = 2001.1 FROM years
+DELETE FROM years WHERE y < 2001.4 AND y > 1950.6
+UPDATE years SET y = 2003 WHERE y = 2001.1
+SELECT * FROM years
+INSERT INTO years VALUES (2001.9e0), (2001.9), ('2001.9'), (0.6e0), (1.9e0)
+INSERT INTO years VALUES (-0.4)
+INSERT INTO years VALUES (-0.4e0)
+INSERT INTO years VALUES ('-0.4')
+INSERT INTO years VALUES (2155.4e0)
+SELECT * FROM years
+CREATE TABLE numbers (d DOUBLE, f FLOAT, e DECIMAL(10,2), s VARCHAR(10))
+INSERT INTO numbers VALUES (2001.9, 2001.9, 2001.9, '2001.9')
+INSERT INTO years SELECT d FROM numbers
+INSERT INTO years SELECT e FROM numbers
+ALTER TABLE numbers MODIFY d YEAR, MODIFY f YEAR, MODIFY e YEAR, MODIFY s YEAR
+SELECT * FROM numbers
+SELECT * FROM years
+DROP TABLE years, numbers

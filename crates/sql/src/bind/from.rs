@@ -10,7 +10,7 @@ use types::schema::same_name;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, unknown_column};
 use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
-use crate::bind::{Binder, split_name};
+use crate::bind::{Binder, split_name, split_table_name};
 use crate::expr::types::Coercibility;
 use crate::expr::{CompareOp, Expr, ExprType, build};
 use crate::parse::joins::PARENTHESES;
@@ -190,7 +190,7 @@ impl<'a> Binder<'a> {
                 if !partitions.is_empty() {
                     return Err(SqlError::not_supported("PARTITION"));
                 }
-                let (schema, name) = split_name(name)?;
+                let (schema, name) = split_table_name(name)?;
                 let table = self.bind_table(schema, name, alias.as_ref(), index_hints)?;
                 self.add_table(table)
             }

@@ -41,7 +41,7 @@ use sqlparser::ast as sql;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
 use crate::bind::tree::TableSource;
-use crate::ddl::check_length;
+use crate::ddl::{check_database_name, check_length, check_table_name};
 use crate::expr::Expr;
 use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
 
@@ -275,6 +275,14 @@ impl<'a> Binder<'a> {
     {
         schema.or(self.context.database).ok_or_else(|| SqlError::new(codes::NO_DB_ERROR, "No database selected"))
     }
+}
+
+/// The same of a table (1102, 1103 for what can be none's name).
+pub(crate) fn split_table_name(name: &sql::ObjectName) -> Result<(Option<&str>, &str), SqlError> {
+    let (schema, name) = split_name(name)?;
+    check_table_name(name)?;
+    schema.map_or(Ok(()), check_database_name)?;
+    Ok((schema, name))
 }
 
 /// Schema and name out of `schema.name` or `name`.

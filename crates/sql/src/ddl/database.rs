@@ -4,7 +4,7 @@ use base::{SqlError, codes};
 use engine::{CatalogChange, Database};
 use types::CollationId;
 
-use super::{DdlContext, PlannedDdl, access_denied, check_name, foreign_key, is_system_database, no_database};
+use super::{DdlContext, PlannedDdl, access_denied, check_database_name, foreign_key, is_system_database, no_database};
 use crate::charsets;
 use crate::expr::WarningLevel;
 use crate::parse::ast::DatabaseOptions;
@@ -15,7 +15,7 @@ pub(super) fn create(
     options: &DatabaseOptions,
     context: &DdlContext<'_>,
 ) -> Result<PlannedDdl, SqlError> {
-    check_name(name, || SqlError::new(codes::WRONG_DB_NAME, format!("Incorrect database name '{name}'")))?;
+    check_database_name(name)?;
     // `mysql` is like a database that somebody has made: a dump of all of them begins with it.
     let own = name.eq_ignore_ascii_case("mysql");
     if is_system_database(name) && !own {

@@ -260,7 +260,13 @@ fn check_name(name: &str, wrong: impl FnOnce() -> SqlError) -> Result<(), SqlErr
     Ok(())
 }
 
-fn check_table_name(name: &str) -> Result<(), SqlError> {
+/// 1102 for what can be no database's name.
+pub(crate) fn check_database_name(name: &str) -> Result<(), SqlError> {
+    check_name(name, || SqlError::new(codes::WRONG_DB_NAME, format!("Incorrect database name '{name}'")))
+}
+
+/// 1103 for what can be no table's name.
+pub(crate) fn check_table_name(name: &str) -> Result<(), SqlError> {
     check_name(name, || SqlError::new(codes::WRONG_TABLE_NAME, format!("Incorrect table name '{name}'")))
 }
 

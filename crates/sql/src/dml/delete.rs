@@ -12,7 +12,7 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::from::find_target;
 use crate::bind::scope::Scope;
 use crate::bind::tree::Limit;
-use crate::bind::{Binder, split_name};
+use crate::bind::{Binder, split_table_name};
 use crate::dml::foreign::{delete_row, is_violation};
 use crate::dml::update::{changing_block, lock_targets};
 use crate::dml::{Found, Target, cascades_meet, may_repeat, may_stream};
@@ -91,7 +91,7 @@ fn target_tables(
             let sql::TableFactor::Table { name, .. } = &item.relation else {
                 return Err(SqlError::not_supported(&item.relation));
             };
-            let (schema, name) = split_name(name)?;
+            let (schema, name) = split_table_name(name)?;
             // Even the name of an alias is looked for in the default database.
             binder.schema_or_default(schema)?;
             targets.push(find_target(&binder.scope().tables, schema, name)?);
@@ -103,7 +103,7 @@ fn target_tables(
         targets.push(0);
     } else {
         for name in &delete.tables {
-            let (schema, name) = split_name(name)?;
+            let (schema, name) = split_table_name(name)?;
             // Even the name of an alias is looked for in the default database.
             binder.schema_or_default(schema)?;
             targets.push(find_target(&binder.scope().tables, schema, name)?);

@@ -13,7 +13,7 @@ use crate::bind::from::{column_name_of, duplicate_column, target_table, wrong_co
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
-use crate::bind::{Binder, split_name};
+use crate::bind::{Binder, split_name, split_table_name};
 use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default, takes_numbers};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
@@ -101,7 +101,7 @@ pub(crate) async fn plan_insert<'a>(
         return Err(SqlError::not_supported("PARTITION"));
     }
     let sql::TableObject::TableName(name) = &insert.table else { return Err(SqlError::not_supported(&insert.table)) };
-    let (schema, name) = split_name(name)?;
+    let (schema, name) = split_table_name(name)?;
     let table = binder.base_table(schema, name)?;
     binder.name_table(&table, name)?;
     binder.lock_table(&table, TableMode::IntentExclusive);

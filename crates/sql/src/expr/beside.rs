@@ -12,6 +12,7 @@ use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 use crate::expr::build::{cast, integer_literal, string_literal, unsigned_literal};
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
+use crate::expr::convert;
 use crate::expr::function;
 use crate::expr::tree::{CastType, CompareOp, Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
@@ -172,26 +173,12 @@ fn is_number(value: &Value) -> bool {
     matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_))
 }
 
-/// The year that a constant beside a YEAR is, if it has one or two digits (as text up to three).
+/// The year that a constant beside a YEAR is, if it can be in one.
 pub(crate) fn year_of(value: &Value) -> Option<i64> {
-    let (n, is_short_text) = match value {
-        Value::Int(n) => (*n, false),
-        Value::UInt(n) => (i64::try_from(*n).ok()?, false),
-        Value::Decimal(n) => (i64::try_from(n.to_i128()?).ok()?, false),
-        Value::Double(n) => (n.round_ties_even() as i64, false),
-        Value::Float(n) => (n.round_ties_even() as i64, false),
-        Value::Str(text) | Value::Bytes(text) => {
-            let (n, len) = number::parse_integer(text);
-            (i64::try_from(n).ok().filter(|_| len > 0)?, text.trim_ascii().len() < 4)
-        }
-        Value::Date(date) => return Some(date.year as i64),
-        Value::DateTime(datetime) => return Some(datetime.date.year as i64),
-        _ => return None,
-    };
-    match n {
-        0 if is_short_text => Some(2000),
-        1..=99 => Some(parse::full_year(n as u32) as i64),
-        _ => None,
+    match value {
+        Value::Date(date) => Some(date.year.into()),
+        Value::DateTime(moment) => Some(moment.date.year.into()),
+        value => convert::year_of(value).map(|year| year as i64),
     }
 }
 

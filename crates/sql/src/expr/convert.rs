@@ -455,19 +455,16 @@ impl Assignment<'_> {
     fn year(&self, value: &Value) -> Result<Value, SqlError> {
         let n = match value {
             Value::Str(text) | Value::Bytes(text) => {
-                // A fraction is rounded, and zero is the year 2000 unless it has four characters.
                 let len = number::parse_f64(text).1;
-                let n = Decimal::parse(text.trim_ascii_start()).and_then(|parsed| parsed.value.to_i128());
-                let year = if len == 0 { Some(0) } else { n.and_then(|n| year_of(n, text.len() != 4)) };
+                let year = if len == 0 { Some(0) } else { year_of(value) };
                 // What is out of range is said before what stands behind the number.
                 if year.is_some() {
                     self.check_number("integer", text, len)?;
                 }
                 year
             }
-            Value::Date(date) => year_of(date.year as i128, false),
-            Value::DateTime(datetime) => year_of(datetime.date.year as i128, false),
-            other => year_of(coerce::to_i128(other, self.ctx)?.unwrap_or(0), false),
+            Value::Json(_) | Value::Time(_) => year_of_number(coerce::to_i128(value, self.ctx)?.unwrap_or(0), false),
+            other => year_of(other),
         };
         if n.is_none() {
             self.out_of_range()?;
@@ -562,8 +559,28 @@ impl Assignment<'_> {
     }
 }
 
-/// The year that a number means; a short text of 0 is 2000.
-fn year_of(n: i128, zero_is_2000: bool) -> Option<u64> {
+/// The year that a value is in a YEAR column, if it is one: of one or two digits that of 1970 to 2069. Text and exact numbers are rounded, the fraction of
+/// a DOUBLE is cut off. Zero is 2000 in a text that does not have four characters.
+pub(crate) fn year_of(value: &Value) -> Option<u64> {
+    let cut = |n: f64| (0.0..=2155.0).contains(&n).then_some(n as i128);
+    let (n, zero_is_2000) = match value {
+        Value::Str(text) | Value::Bytes(text) => {
+            (Decimal::parse(text.trim_ascii_start())?.value.to_i128()?, text.len() != 4)
+        }
+        Value::Double(n) => (cut(*n)?, false),
+        Value::Float(n) => (cut(f64::from(*n))?, false),
+        Value::Date(date) => (date.year.into(), false),
+        Value::DateTime(moment) => (moment.date.year.into(), false),
+        Value::Decimal(n) if n.is_negative() => return None,
+        Value::Decimal(n) => (n.to_i128()?, false),
+        Value::Int(n) => ((*n).into(), false),
+        Value::UInt(n) => ((*n).into(), false),
+        _ => return None,
+    };
+    year_of_number(n, zero_is_2000)
+}
+
+fn year_of_number(n: i128, zero_is_2000: bool) -> Option<u64> {
     match n {
         0 if zero_is_2000 => Some(2000),
         0 => Some(0),

@@ -38,6 +38,8 @@ pub(crate) enum Copied {
     },
     /// Without what is behind the point.
     Whole,
+    /// The nearest whole number.
+    Rounded,
     /// 0 for a number below.
     NotBelowZero,
     /// A date, or a date and time, as the number that its digits are.
@@ -97,7 +99,8 @@ impl Copied {
         match (from.origin.as_ref()?, to) {
             (Year, to) if to.is_string() => Some(Copied::YearText),
             (Date | DateTime { .. } | Timestamp { .. }, Year) => Some(Copied::Digits),
-            (Double { .. }, Year | Bit { .. }) => None,
+            (Float { .. } | Double { .. }, Year) => Some(Copied::Rounded),
+            (Double { .. }, Bit { .. }) => None,
             (Float { .. } | Double { .. }, to) if to.is_string() => None,
             (Year, Enum { .. } | Set { .. }) => Some(Copied::YearText),
             (Float { .. } | Double { .. }, Time { .. }) => None,
@@ -127,6 +130,8 @@ impl Copied {
             (Copied::Short { room }, Value::Float(number)) => short_text(number.into(), *room),
             (Copied::Short { room }, Value::Double(number)) => short_text(number, *room),
             (Copied::Whole, Value::Double(number)) => Value::Double(number.trunc()),
+            (Copied::Rounded, Value::Double(number)) => Value::Double(number.round_ties_even()),
+            (Copied::Rounded, Value::Float(number)) => Value::Float(number.round_ties_even()),
             (Copied::Whole, Value::Decimal(number)) => {
                 Value::Decimal(number.rounded(0, Rounding::Truncate).unwrap_or(number))
             }

@@ -10,7 +10,7 @@ use super::digits::hex_bytes;
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, role, user_options};
-use crate::ddl::check_length;
+use crate::ddl::{check_database_name, check_table_name};
 
 /// CREATE USER, after USER.
 pub(super) fn create_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -318,14 +318,16 @@ fn level(tokens: &mut Tokens<'_>) -> Parsed<GrantLevel> {
         tokens.expect_token(&Token::Mul)?;
         return Ok(GrantLevel::Global);
     }
-    let first = tokens.database_name()?;
+    let first = tokens.identifier()?;
     if !tokens.accept_token(&Token::Period) {
+        check_table_name(&first)?;
         return Ok(GrantLevel::Table(TableName { schema: None, name: first }));
     }
+    check_database_name(&first)?;
     if tokens.accept_token(&Token::Mul) {
         return Ok(GrantLevel::Database(Some(first)));
     }
     let name = tokens.any_word()?;
-    check_length(&name)?;
+    check_table_name(&name)?;
     Ok(GrantLevel::Table(TableName { schema: Some(first), name }))
 }

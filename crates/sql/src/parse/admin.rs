@@ -9,6 +9,7 @@ use super::ast::{
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, checksum, unsupported};
+use crate::ddl;
 
 /// A statement that begins with `word` (in upper case), if it is not of the other modules.
 pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
@@ -43,7 +44,10 @@ pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
 
 fn use_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("USE")?;
-    tokens.database_name().map(Statement::Use)
+    match tokens.peek() {
+        Some(Token::Word(word)) if word.value.is_empty() => Err(ddl::no_database().into()),
+        _ => tokens.database_name().map(Statement::Use),
+    }
 }
 
 fn prepare(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

@@ -14,7 +14,7 @@ use super::literal_rows::LiteralRows;
 use super::timestamps::TimestampColumn;
 use super::{Parsed, range};
 use crate::charsets;
-use crate::ddl::check_length;
+use crate::ddl::{check_database_name, check_table_name};
 use crate::expr::SqlMode;
 
 /// How deep the parser may recurse.
@@ -248,19 +248,21 @@ impl<'a> Tokens<'a> {
 
     /// `name` or `schema.name`.
     pub(super) fn table_name(&mut self) -> Parsed<TableName> {
-        let first = self.database_name()?;
+        let first = self.identifier()?;
         if !self.accept_token(&Token::Period) {
+            check_table_name(&first)?;
             return Ok(TableName { schema: None, name: first });
         }
         let name = self.any_word()?;
-        check_length(&name)?;
+        check_table_name(&name)?;
+        check_database_name(&first)?;
         Ok(TableName { schema: Some(first), name })
     }
 
-    /// The name of a database, or of a table without one (1059 for one that neither can have).
+    /// The name of a database (1059, 1102 for one that none can have).
     pub(super) fn database_name(&mut self) -> Parsed<String> {
         let name = self.identifier()?;
-        check_length(&name)?;
+        check_database_name(&name)?;
         Ok(name)
     }
 

@@ -12,6 +12,7 @@ use types::column::choice_number;
 use super::time::fraction_of;
 use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
 use crate::expr::SqlMode;
+use crate::expr::beside::year_of;
 use crate::expr::build::{self, coerce_to, union_of};
 use crate::expr::choice::condition_of_if;
 use crate::expr::coerce;
@@ -78,16 +79,27 @@ pub(super) static COPIED: FunctionInfo = line(
 );
 
 /// Not by name: see [`super::year_beside`].
-pub(super) static YEAR_BESIDE: FunctionInfo = line(
-    "year beside",
-    1,
-    1,
-    |args, _| ExprType { origin: None, ..args[0].ty.clone() },
-    |args| {
-        let value = args.value(0)?;
-        Ok(crate::expr::beside::year_of(&value).map_or_else(|| value.into_owned(), Value::Int))
-    },
-);
+pub(super) static YEAR_BESIDE: FunctionInfo = line("year beside", 1, 1, year_type, |args| {
+    let value = args.value(0)?;
+    Ok(year_of(&value).map_or_else(|| value.into_owned(), Value::Int))
+});
+
+/// Not by name: the same of a parameter, where a fraction is none of a year.
+pub(super) static WHOLE_YEAR_BESIDE: FunctionInfo = line("whole year beside", 1, 1, year_type, |args| {
+    let value = args.value(0)?;
+    let is_whole = match &*value {
+        Value::Decimal(n) => n.scale() == 0,
+        Value::Double(n) => n.fract() == 0.0,
+        Value::Str(text) | Value::Bytes(text) => text.trim_ascii().iter().all(u8::is_ascii_digit),
+        _ => true,
+    };
+    let year = if is_whole { year_of(&value) } else { None };
+    Ok(year.map_or_else(|| value.into_owned(), Value::Int))
+});
+
+fn year_type(args: &[Expr], _: &SessionInfo) -> ExprType {
+    ExprType { origin: None, ..args[0].ty.clone() }
+}
 
 /// Not by name: see [`super::time_beside`]. The type is that of the column. Where fractions are cut (in the log of a MariaDB, that is) a
 /// constant keeps its own, as there.

@@ -286,7 +286,9 @@ pub(crate) fn copied(arg: Expr, to: &types::ColumnType) -> Expr {
 
 /// A constant beside a YEAR: the year that one or two digits are, any other value as it is.
 pub(crate) fn year_beside(arg: Expr) -> Expr {
-    build(&control::YEAR_BESIDE, vec![arg], &SessionInfo::default())
+    let function =
+        if matches!(arg.kind, ExprKind::Param(_)) { &control::WHOLE_YEAR_BESIDE } else { &control::YEAR_BESIDE };
+    build(function, vec![arg], &SessionInfo::default())
 }
 
 /// A constant beside a TIME with so many digits behind the point: the time that it is there, any other value as it is.
