@@ -88,8 +88,8 @@ pub(crate) struct Union {
     pub(crate) branches: Vec<BoundQuery>,
     /// Branches `0..=n` are made distinct together; those after are only appended. `None` is UNION ALL all along.
     pub(crate) distinct_until: Option<usize>,
-    /// One slot per column of the result.
-    pub(crate) frame: Frame,
+    /// The types by which they are distinct, one per column.
+    pub(crate) distinct: Vec<ExprType>,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: Limit,
     /// SQL_CALC_FOUND_ROWS in its first branch

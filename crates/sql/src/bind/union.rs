@@ -10,7 +10,6 @@ use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::query::{Tail, is_descending, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, Union};
@@ -25,12 +24,8 @@ impl<'a> Binder<'a> {
         distinct_until: Option<usize>,
         tail: Tail<'a>,
     ) -> Result<BoundQuery, SqlError> {
-        let is_whole_statement = self.scopes.is_empty();
-        let types = settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement))?;
-        let mut frame = Frame::default();
-        for (column, ty) in types.iter().enumerate() {
-            frame.slot(SlotSource::Output { column }, || ty.clone());
-        }
+        let is_whole_statement = self.scopes.is_empty() && tail.order.is_empty();
+        let (types, distinct) = settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement))?;
         let columns: Vec<_> = branches[0].columns.clone();
         let columns: Vec<_> = if branches.len() == 1 {
             columns
@@ -44,7 +39,7 @@ impl<'a> Binder<'a> {
         let order = self.bind_union_order(tail.order, &columns, &types)?;
         let limit = self.bind_limit(tail.limit)?;
         let count_found_rows = take_found_rows(&mut branches);
-        let union = Union { branches, distinct_until, frame, order, limit, count_found_rows };
+        let union = Union { branches, distinct_until, distinct, order, limit, count_found_rows };
         Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into: Vec::new() })
     }
 
@@ -85,8 +80,12 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The types of the columns; the branches' values are given them, those up to `distinct_until` by way of types of their own.
-fn settle_types(branches: &mut [BoundQuery], distinct_until: Option<usize>) -> Result<Vec<ExprType>, SqlError> {
+/// The types of the columns, and those by which rows are distinct. The branches' values are given the columns' types, those up to `distinct_until` by way
+/// of types of their own, whose collations decide which rows are the same.
+fn settle_types(
+    branches: &mut [BoundQuery],
+    distinct_until: Option<usize>,
+) -> Result<(Vec<ExprType>, Vec<ExprType>), SqlError> {
     let mut types = branches[0].types.clone();
     let mut distinct = types.clone();
     for (number, branch) in branches.iter().enumerate().skip(1) {
@@ -106,7 +105,14 @@ fn settle_types(branches: &mut [BoundQuery], distinct_until: Option<usize>) -> R
         branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct))?;
     }
     branches.iter_mut().try_for_each(|branch| conform(branch, &types))?;
-    Ok(types)
+    let own = |(ty, distinct): (&ExprType, &ExprType)| match ty.kind.is_string() && distinct.kind.is_string() {
+        true if distinct_until.is_some() => {
+            ExprType { kind: distinct.kind, collation: distinct.collation, ..ty.clone() }
+        }
+        _ => ty.clone(),
+    };
+    let distinct = types.iter().zip(&distinct).map(own).collect();
+    Ok((types, distinct))
 }
 
 /// The type of a column that holds the values of both.

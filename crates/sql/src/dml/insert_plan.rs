@@ -205,7 +205,7 @@ fn bind_query<'a>(
     columns: &[usize],
 ) -> Result<Option<BoundQuery>, SqlError> {
     let Some(query) = insert.source.as_ref().filter(|_| plain_values(insert).is_none()) else { return Ok(None) };
-    let bound = binder.bind_isolated(query)?;
+    let bound = binder.bind_query(query)?;
     if bound.types.len() != columns.len() {
         return Err(wrong_value_count(1));
     }

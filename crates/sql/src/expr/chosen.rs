@@ -1,8 +1,11 @@
 //! IF, CASE, NULLIF and ELT only choose: where a number or a truth value is wanted, it is that of what they have chosen, not that of its text. So
 //! `ELT(1, e) + 0` is the place of an ENUM's member, and `IF(1, 0x31, 'a') + 0` is 49.
 
+//!
+//! IFNULL, COALESCE and their kin give a text of their own. The number with which it begins is read without a word of what is behind it.
+
 use base::SqlError;
-use types::Value;
+use types::{ColumnType, Value};
 
 use crate::expr::beside::literal_bits;
 use crate::expr::context::EvalContext;
@@ -18,6 +21,18 @@ impl Expr {
             _ => false,
         };
         chooses && self.ty.kind.is_string()
+    }
+
+    /// Whether it is a text that is read without a word where a number is wanted.
+    pub(crate) fn is_read_silently(&self) -> bool {
+        let is_long = matches!(self.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
+        let is_computed = match &self.kind {
+            ExprKind::Call { function, .. } => {
+                matches!(function.name(), "ifnull" | "coalesce" | "least" | "greatest" | "any_value")
+            }
+            _ => false,
+        };
+        self.ty.kind.is_string() && (is_long || is_computed)
     }
 
     /// The part that it chooses for a row, in its own form; `None` if there is none, so that it is NULL.
