@@ -25,7 +25,9 @@ impl<'a> Binder<'a> {
         tail: Tail<'a>,
     ) -> Result<BoundQuery, SqlError> {
         let is_whole_statement = self.scopes.is_empty() && tail.order.is_empty();
-        let (types, distinct) = settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement))?;
+        let is_distinct = distinct_until.is_some();
+        let (types, distinct) =
+            settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement), is_distinct)?;
         let columns: Vec<_> = branches[0].columns.clone();
         let columns: Vec<_> = if branches.len() == 1 {
             columns
@@ -85,6 +87,7 @@ impl<'a> Binder<'a> {
 fn settle_types(
     branches: &mut [BoundQuery],
     distinct_until: Option<usize>,
+    is_distinct: bool,
 ) -> Result<(Vec<ExprType>, Vec<ExprType>), SqlError> {
     let mut types = branches[0].types.clone();
     let mut distinct = types.clone();
@@ -99,7 +102,7 @@ fn settle_types(
         }
     }
     if branches.len() > 1 {
-        check_collations(branches, &types)?;
+        check_collations(branches, &types, is_distinct)?;
     }
     if let Some(last) = distinct_until {
         branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct))?;
@@ -153,13 +156,14 @@ fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
 }
 
 /// 1267 or 1271 if columns of branches have collations that do not go together.
-fn check_collations(branches: &[BoundQuery], types: &[ExprType]) -> Result<(), SqlError> {
+fn check_collations(branches: &[BoundQuery], types: &[ExprType], is_distinct: bool) -> Result<(), SqlError> {
     for (column, ty) in types.iter().enumerate() {
         let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
         build::agree(&all, "UNION", build::Mixed::Allowed)?;
-        // A branch that has settled for none by itself may stand beside NULL.
-        let texts = all.iter().filter(|ty| ty.kind.is_string()).count();
-        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None && texts > 1 {
+        // A branch that has settled for none by itself may stand beside NULL. A number settles a conflict only where a part is made distinct.
+        let texts: Vec<&ExprType> = all.iter().copied().filter(|ty| ty.kind.is_string()).collect();
+        let of_texts = if is_distinct { ty.coercibility } else { build::union_of(texts.iter().copied()).coercibility };
+        if ty.kind == Kind::Str && of_texts == Coercibility::None && texts.len() > 1 {
             let message = "Illegal mix of collations for operation 'UNION'";
             return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
         }
@@ -194,7 +198,9 @@ fn conformed(expr: Expr, ty: &ExprType) -> Result<Expr, SqlError> {
     let becomes_text = ty.kind.is_string() && (expr.ty.kind.is_numeric() || expr.ty.kind == Kind::Time);
     let is_other_moment = expr.ty.kind != ty.kind || expr.ty.decimals != ty.decimals;
     let becomes_moment = ty.kind.is_temporal() && expr.ty.kind.is_temporal() && is_other_moment;
-    let expr = if becomes_text || becomes_moment { function::stored(expr, ty) } else { expr };
+    // Bytes that are no text are an error.
+    let is_read = expr.ty.kind == Kind::Bytes && ty.kind == Kind::Str;
+    let expr = if becomes_text || becomes_moment || is_read { function::stored(expr, ty) } else { expr };
     match needed_cast(&expr.ty, ty) {
         Some(to) => build::cast(expr, to, ty.collation),
         None => Ok(expr),

@@ -38,7 +38,8 @@ pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr
     Ok((temporal_beside(left, &right_ty, right_literal)?, temporal_beside(right, &left_ty, left_literal)?))
 }
 
-/// A DATETIME that a function passes on is none where it is compared, if it has zeros that `sql_mode` does not take. (A DATE, and a column's value, are taken.)
+/// A DATETIME that a function passes on, and that might be NULL, is NULL where it is compared, if it has zeros that `sql_mode` does not take. (A DATE, and a
+/// column's value, are taken.)
 pub(super) fn valid_moment(arg: Expr) -> Result<Expr, SqlError> {
     let is_passed_on = match &arg.kind {
         ExprKind::Case { .. } => true,
@@ -47,7 +48,7 @@ pub(super) fn valid_moment(arg: Expr) -> Result<Expr, SqlError> {
         }
         _ => false,
     };
-    if arg.ty.kind != Kind::DateTime || !is_passed_on {
+    if arg.ty.kind != Kind::DateTime || !arg.ty.nullable || !is_passed_on {
         return Ok(arg);
     }
     let fsp = arg.ty.decimals;
@@ -313,7 +314,19 @@ fn as_text(arg: Expr, collation: CollationId) -> Expr {
         },
         _ => None,
     };
-    text.unwrap_or(arg)
+    match text {
+        Some(text) => text,
+        // What a function gives is text if it is one.
+        None if collation != CollationId::BINARY && is_computed_bytes(&arg) => {
+            let ty = ExprType { coercibility: arg.ty.coercibility, ..ExprType::text(arg.ty.length, collation) };
+            function::coerced(arg, &ty)
+        }
+        None => arg,
+    }
+}
+
+fn is_computed_bytes(arg: &Expr) -> bool {
+    arg.ty.kind == Kind::Bytes && matches!(arg.kind, ExprKind::Call { .. })
 }
 
 pub(super) fn numeric_beside(value: Expr) -> Expr {

@@ -4,13 +4,18 @@
 //!
 //! IFNULL, COALESCE and their kin give a text of their own. The number with which it begins is read without a word of what is behind it.
 
+use std::borrow::Cow;
+
 use base::SqlError;
+use types::temporal::parse::Allow;
 use types::{ColumnType, Value};
 
 use crate::expr::beside::literal_bits;
+use crate::expr::coerce;
 use crate::expr::context::EvalContext;
 use crate::expr::eval;
 use crate::expr::tree::{Expr, ExprKind};
+use crate::expr::types::Kind;
 
 impl Expr {
     /// Whether it gives the text of one of its parts.
@@ -57,6 +62,31 @@ impl Expr {
         Ok(part.map(Expr::uncoerced))
     }
 
+    /// Whether it is a DECIMAL that IF or CASE chooses. Where its digits are shown, they are those of what it has chosen: `IF(1, 0, 1.50)` is 0.
+    pub(crate) fn is_choice_of_decimal(&self) -> bool {
+        let chooses = match &self.kind {
+            ExprKind::Case { .. } => true,
+            ExprKind::Call { function, .. } => function.name() == "if",
+            _ => false,
+        };
+        chooses && self.ty.kind == Kind::Decimal
+    }
+
+    /// The value with the digits that it shows, and the expression that has them.
+    pub(crate) fn eval_shown<'a>(
+        &'a self,
+        row: &'a [Value],
+        ctx: &EvalContext<'a>,
+    ) -> Result<(Cow<'a, Value>, &'a Expr), SqlError> {
+        if !self.is_choice_of_decimal() {
+            return Ok((self.eval_ref(row, ctx)?, self));
+        }
+        match self.chosen(row, ctx)? {
+            Some(part) => part.eval_shown(row, ctx),
+            None => Ok((Cow::Owned(Value::Null), self)),
+        }
+    }
+
     /// What it was before it got the form of a result.
     fn uncoerced(&self) -> &Expr {
         match &self.kind {
@@ -75,7 +105,23 @@ impl Expr {
         }
         match literal_bits(self) {
             Some(bits) => Ok((Value::UInt(bits), self)),
+            None if self.is_extreme_date() => Ok((date_of_text(self.eval(row, ctx)?), self)),
             None => Ok((self.eval(row, ctx)?, self)),
         }
+    }
+
+    /// LEAST or GREATEST of dates and other values, whose text is a date's.
+    fn is_extreme_date(&self) -> bool {
+        let ExprKind::Call { function, args } = &self.kind else { return false };
+        let is_date = |arg: &Expr| matches!(arg.ty.kind, Kind::Date | Kind::DateTime);
+        matches!(function.name(), "least" | "greatest") && self.ty.kind.is_string() && args.iter().any(is_date)
+    }
+}
+
+fn date_of_text(value: Value) -> Value {
+    match coerce::parse_datetime(&value, Allow::ALL) {
+        Some(parsed) if parsed.has_time => Value::DateTime(parsed.value),
+        Some(parsed) => Value::Date(parsed.value.date),
+        None => value,
     }
 }

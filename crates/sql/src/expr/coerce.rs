@@ -159,6 +159,15 @@ fn decimals_of(value: &Value, ty: &ExprType) -> u8 {
     }
 }
 
+/// The digits of a fraction with which a value becomes text when nothing else says so.
+pub(crate) fn value_decimals(value: &Value) -> u8 {
+    match value {
+        Value::Time(time) => fsp_of(time.parts().4),
+        Value::DateTime(datetime) => fsp_of(datetime.micros),
+        _ => NOT_FIXED,
+    }
+}
+
 /// 0 or 6: whether there is a fraction.
 pub(crate) fn fsp_of(micros: u32) -> u8 {
     if micros == 0 { 0 } else { 6 }

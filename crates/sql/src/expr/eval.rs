@@ -63,9 +63,10 @@ impl Expr {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
             ExprKind::Cast { arg, to } => {
-                let value = match to {
-                    CastType::Decimal { .. } if arg.is_own_number() => arg.eval_exact(row, ctx)?,
-                    _ => arg.eval_ref(row, ctx)?,
+                let (value, arg) = match to {
+                    CastType::Decimal { .. } if arg.is_own_number() => (arg.eval_exact(row, ctx)?, &**arg),
+                    CastType::Char { .. } | CastType::Binary { .. } => arg.eval_shown(row, ctx)?,
+                    _ => (arg.eval_ref(row, ctx)?, &**arg),
                 };
                 if matches!(to, CastType::Signed | CastType::Unsigned) {
                     whole::check_whole(arg, &value, ctx)?;

@@ -49,6 +49,7 @@ impl Expr {
         let own = match &self.kind {
             ExprKind::Call { args, .. } if self.is_own_number() => &args[0],
             _ if self.is_choice_of_text() || self.is_read_silently() || is_member_list(&self.ty) => self,
+            _ if self.is_choice_of_decimal() => return Ok(self.eval_shown(row, ctx)?.0),
             _ => return self.eval_ref(row, ctx),
         };
         let (value, part) = own.eval_own(row, ctx)?;

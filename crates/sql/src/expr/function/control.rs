@@ -127,13 +127,32 @@ pub(super) static COERCED: FunctionInfo = line(
     },
 );
 
+/// Not by name: see [`super::shown`].
+pub(super) static SHOWN: FunctionInfo = line(
+    "shown",
+    1,
+    1,
+    |args, _| args[0].ty.clone(),
+    |args| {
+        let (value, _) = args.args[0].eval_shown(args.row, args.ctx)?;
+        Ok(coerce::to_decimal(&value, args.ctx)?.map_or(Value::Null, Value::Decimal))
+    },
+);
+
 /// Not by name: see [`super::stored`].
 pub(super) static STORED: FunctionInfo = line(
     "stored",
     1,
     1,
     |args, _| args[0].ty.clone(),
-    |args| stored::stored(args.value(0)?.into_owned(), &args.args[0], args.ty, (args.row, args.ctx)),
+    |args| {
+        let is_text = args.ty.kind.is_string();
+        let (value, from) = match is_text {
+            true => args.args[0].eval_shown(args.row, args.ctx)?,
+            false => (args.value(0)?, &args.args[0]),
+        };
+        stored::stored(value.into_owned(), from, args.ty, (args.row, args.ctx))
+    },
 );
 
 /// Brings the arguments that a function may give back into one form.
@@ -247,7 +266,11 @@ fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
         let value = coerce::to_type(value, &arg.ty, args.ty, args.ctx)?;
         let better = match &best {
             None => true,
-            Some(best) => compare(&value, best, args.ty.collation, args.ctx)? == Some(wanted),
+            // Of texts that are equal GREATEST gives the last one.
+            Some(best) => match compare(&value, best, args.ty.collation, args.ctx)? {
+                Some(Ordering::Equal) => wanted == Ordering::Greater && args.ty.kind.is_string(),
+                order => order == Some(wanted),
+            },
         };
         if better {
             best = Some(value);

@@ -307,6 +307,15 @@ pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
 }
 
+/// What a statement's result shows of an expression: the digits of what IF or CASE has chosen.
+pub(crate) fn shown(arg: Expr) -> Expr {
+    if !arg.is_choice_of_decimal() {
+        return arg;
+    }
+    let ty = arg.ty.clone();
+    Expr { kind: ExprKind::Call { function: Function(&control::SHOWN), args: vec![arg] }, ty }
+}
+
 /// The values as a column of a UNION holds them ([`stored`](crate::expr::stored)).
 pub(crate) fn stored(arg: Expr, ty: &ExprType) -> Expr {
     let nullable = arg.ty.nullable || ty.nullable;
@@ -365,8 +374,9 @@ impl<'a> Args<'a> {
     }
 
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
-        let value = self.value(at)?;
-        Ok((!value.is_null()).then(|| coerce::text_of(&self.args[at], &value)))
+        let (value, shown) = self.args[at].eval_shown(self.row, self.ctx)?;
+        let value = self.counted(value)?;
+        Ok((!value.is_null()).then(|| coerce::text_of(shown, &value)))
     }
 
     /// The argument as a binary string.
