@@ -56,11 +56,6 @@ pub(crate) enum SlotSource {
         /// Position among the block's aggregates.
         index: usize,
     },
-    /// A column of the result of a UNION.
-    Output {
-        /// Position of the column.
-        column: usize,
-    },
 }
 
 /// One slot.

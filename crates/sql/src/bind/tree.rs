@@ -13,7 +13,7 @@ use std::sync::Arc;
 use engine::{LockWait, Table};
 
 use crate::bind::frame::Frame;
-use crate::expr::{Aggregate, Expr, ExprType};
+use crate::expr::{Aggregate, Expr, ExprType, function};
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
 
@@ -27,6 +27,19 @@ pub(crate) struct BoundQuery {
     pub(crate) types: Vec<ExprType>,
     /// `SELECT … INTO @a, @b`: names without `@`.
     pub(crate) into: Vec<String>,
+}
+
+impl BoundQuery {
+    /// Of a whole statement: its result comes from no temporary table, in which all values of a column would have the same digits.
+    pub(crate) fn show_own_digits(&mut self) {
+        let BoundBody::Block(block) = &mut self.body else { return };
+        if block.grouping.is_some() || block.distinct {
+            return;
+        }
+        for expr in &mut block.select {
+            *expr = function::shown(std::mem::replace(expr, Expr::null()));
+        }
+    }
 }
 
 /// The forms of a query.
@@ -88,8 +101,8 @@ pub(crate) struct Union {
     pub(crate) branches: Vec<BoundQuery>,
     /// Branches `0..=n` are made distinct together; those after are only appended. `None` is UNION ALL all along.
     pub(crate) distinct_until: Option<usize>,
-    /// One slot per column of the result.
-    pub(crate) frame: Frame,
+    /// The types by which they are distinct, one per column.
+    pub(crate) distinct: Vec<ExprType>,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: Limit,
     /// SQL_CALC_FOUND_ROWS in its first branch

@@ -10,7 +10,6 @@ use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::query::{Tail, is_descending, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, Union};
@@ -25,12 +24,10 @@ impl<'a> Binder<'a> {
         distinct_until: Option<usize>,
         tail: Tail<'a>,
     ) -> Result<BoundQuery, SqlError> {
-        let is_whole_statement = self.scopes.is_empty();
-        let types = settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement))?;
-        let mut frame = Frame::default();
-        for (column, ty) in types.iter().enumerate() {
-            frame.slot(SlotSource::Output { column }, || ty.clone());
-        }
+        let is_whole_statement = self.scopes.is_empty() && tail.order.is_empty();
+        let is_distinct = distinct_until.is_some();
+        let (types, distinct) =
+            settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement), is_distinct)?;
         let columns: Vec<_> = branches[0].columns.clone();
         let columns: Vec<_> = if branches.len() == 1 {
             columns
@@ -44,7 +41,7 @@ impl<'a> Binder<'a> {
         let order = self.bind_union_order(tail.order, &columns, &types)?;
         let limit = self.bind_limit(tail.limit)?;
         let count_found_rows = take_found_rows(&mut branches);
-        let union = Union { branches, distinct_until, frame, order, limit, count_found_rows };
+        let union = Union { branches, distinct_until, distinct, order, limit, count_found_rows };
         Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into: Vec::new() })
     }
 
@@ -85,8 +82,13 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The types of the columns; the branches' values are given them, those up to `distinct_until` by way of types of their own.
-fn settle_types(branches: &mut [BoundQuery], distinct_until: Option<usize>) -> Result<Vec<ExprType>, SqlError> {
+/// The types of the columns, and those by which rows are distinct. The branches' values are given the columns' types, those up to `distinct_until` by way
+/// of types of their own, whose collations decide which rows are the same.
+fn settle_types(
+    branches: &mut [BoundQuery],
+    distinct_until: Option<usize>,
+    is_distinct: bool,
+) -> Result<(Vec<ExprType>, Vec<ExprType>), SqlError> {
     let mut types = branches[0].types.clone();
     let mut distinct = types.clone();
     for (number, branch) in branches.iter().enumerate().skip(1) {
@@ -100,13 +102,20 @@ fn settle_types(branches: &mut [BoundQuery], distinct_until: Option<usize>) -> R
         }
     }
     if branches.len() > 1 {
-        check_collations(branches, &types)?;
+        check_collations(branches, &types, is_distinct)?;
     }
     if let Some(last) = distinct_until {
         branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct))?;
     }
     branches.iter_mut().try_for_each(|branch| conform(branch, &types))?;
-    Ok(types)
+    let own = |(ty, distinct): (&ExprType, &ExprType)| match ty.kind.is_string() && distinct.kind.is_string() {
+        true if distinct_until.is_some() => {
+            ExprType { kind: distinct.kind, collation: distinct.collation, ..ty.clone() }
+        }
+        _ => ty.clone(),
+    };
+    let distinct = types.iter().zip(&distinct).map(own).collect();
+    Ok((types, distinct))
 }
 
 /// The type of a column that holds the values of both.
@@ -147,13 +156,14 @@ fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
 }
 
 /// 1267 or 1271 if columns of branches have collations that do not go together.
-fn check_collations(branches: &[BoundQuery], types: &[ExprType]) -> Result<(), SqlError> {
+fn check_collations(branches: &[BoundQuery], types: &[ExprType], is_distinct: bool) -> Result<(), SqlError> {
     for (column, ty) in types.iter().enumerate() {
         let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
         build::agree(&all, "UNION", build::Mixed::Allowed)?;
-        // A branch that has settled for none by itself may stand beside NULL.
-        let texts = all.iter().filter(|ty| ty.kind.is_string()).count();
-        if ty.kind == Kind::Str && ty.coercibility == Coercibility::None && texts > 1 {
+        // A branch that has settled for none by itself may stand beside NULL. A number settles a conflict only where a part is made distinct.
+        let texts: Vec<&ExprType> = all.iter().copied().filter(|ty| ty.kind.is_string()).collect();
+        let of_texts = if is_distinct { ty.coercibility } else { build::union_of(texts.iter().copied()).coercibility };
+        if ty.kind == Kind::Str && of_texts == Coercibility::None && texts.len() > 1 {
             let message = "Illegal mix of collations for operation 'UNION'";
             return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
         }
@@ -188,7 +198,9 @@ fn conformed(expr: Expr, ty: &ExprType) -> Result<Expr, SqlError> {
     let becomes_text = ty.kind.is_string() && (expr.ty.kind.is_numeric() || expr.ty.kind == Kind::Time);
     let is_other_moment = expr.ty.kind != ty.kind || expr.ty.decimals != ty.decimals;
     let becomes_moment = ty.kind.is_temporal() && expr.ty.kind.is_temporal() && is_other_moment;
-    let expr = if becomes_text || becomes_moment { function::stored(expr, ty) } else { expr };
+    // Bytes that are no text are an error.
+    let is_read = expr.ty.kind == Kind::Bytes && ty.kind == Kind::Str;
+    let expr = if becomes_text || becomes_moment || is_read { function::stored(expr, ty) } else { expr };
     match needed_cast(&expr.ty, ty) {
         Some(to) => build::cast(expr, to, ty.collation),
         None => Ok(expr),

@@ -128,6 +128,8 @@ pub(crate) struct Assignments {
     pub(crate) list: Vec<Assignment>,
     /// Columns with ON UPDATE CURRENT_TIMESTAMP that are not assigned, and the time as an expression.
     on_update: Vec<(usize, Expr)>,
+    /// NULL for a column that takes none is an error whatever `sql_mode` says.
+    pub(crate) refuses_null: bool,
 }
 
 impl Assignments {
@@ -142,7 +144,7 @@ impl Assignments {
                 on_update.push((number, now(fsp, binder)?));
             }
         }
-        Ok(Assignments { list, on_update })
+        Ok(Assignments { list, on_update, refuses_null: false })
     }
 
     /// The assigned expressions.
@@ -174,7 +176,10 @@ impl Assignments {
             let column = &table.def.columns[assignment.column];
             let value = match &assignment.value {
                 Assigned::Expr(expr) => {
-                    convert_for_column(expr.eval(frame, eval)?, column, strictness, row_number, eval)
+                    let value = expr.eval(frame, eval)?;
+                    let refused = self.refuses_null && value.is_null();
+                    let strictness = if refused { Strictness::Strict } else { strictness };
+                    convert_for_column(value, column, strictness, row_number, eval)
                         .map_err(|error| name_table(error, column, &table.def.name))?
                 }
                 // Numbers are made for new rows only.

@@ -400,6 +400,7 @@ impl InsertPlan {
         if self.auto_increment.is_some_and(|column| on_duplicate.assignments.touches(column)) {
             self.use_number((new.as_ref().unwrap_or(&old), generated), progress, context)?;
         }
+        self.name_updated(new.as_ref().unwrap_or(&old), progress)?;
         match new {
             None => {
                 progress.affected += u64::from(context.client_found_rows);
@@ -409,7 +410,7 @@ impl InsertPlan {
                 Ok(()) => {
                     progress.affected += 2;
                     progress.duplicates += 1;
-                    self.name_updated(&old, progress)?;
+                    progress.inserted |= matches!(self.source, InsertSource::Values(_));
                 }
                 Err(error) if self.ignore && leaves_row(&error) => {
                     context.eval.warnings.push_error(WarningLevel::Warning, &error);
@@ -441,7 +442,7 @@ impl InsertPlan {
         Ok(())
     }
 
-    /// The client is told the number of the row that was updated in place of an inserted one; not by INSERT … SELECT.
+    /// The client is told the number that the last row has, also if that was there already, if any row was inserted or changed; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
         let (Some(column), InsertSource::Values(_)) = (self.auto_increment, &self.source) else { return Ok(()) };
         progress.last_given = match self.table.codec.row.decode_column(row, column)? {
@@ -449,7 +450,6 @@ impl InsertPlan {
             Value::UInt(number) => number,
             _ => return Ok(()),
         };
-        progress.inserted = true;
         Ok(())
     }
 }

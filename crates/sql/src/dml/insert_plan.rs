@@ -113,7 +113,7 @@ pub(crate) async fn plan_insert<'a>(
         Some(query) => Given::Query(query),
         None => Given::Values(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
     };
-    let on_duplicate = match &insert.on {
+    let mut on_duplicate = match &insert.on {
         None if insert.insert_alias.is_none() => None,
         // The alias has to be one, though nothing reads it.
         None => named_row(&table, insert, &columns).map(|_| None)?,
@@ -127,6 +127,11 @@ pub(crate) async fn plan_insert<'a>(
         Given::Query(query) => plan_selected(context, binder, query, &table, &columns).await?,
         Given::Values(values) => InsertSource::Values(values),
     };
+    if let Some(on_duplicate) = &mut on_duplicate {
+        // As of an inserted row, only several rows of values get the column's zero.
+        let has_many = matches!(&source, InsertSource::Values(values) if values.len() > 1);
+        on_duplicate.assignments.refuses_null = !insert.ignore && !has_many;
+    }
     if insert.replace_into {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }
@@ -205,7 +210,7 @@ fn bind_query<'a>(
     columns: &[usize],
 ) -> Result<Option<BoundQuery>, SqlError> {
     let Some(query) = insert.source.as_ref().filter(|_| plain_values(insert).is_none()) else { return Ok(None) };
-    let bound = binder.bind_isolated(query)?;
+    let bound = binder.bind_query(query)?;
     if bound.types.len() != columns.len() {
         return Err(wrong_value_count(1));
     }

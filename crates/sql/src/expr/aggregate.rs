@@ -195,6 +195,7 @@ impl Aggregate {
             agree(&[&arg.ty, &arg.ty], &name.to_ascii_lowercase(), Mixed::Refused)?;
         }
         if function == AggregateFunction::GroupConcat {
+            args = args.into_iter().map(function::bits_as_bytes).collect();
             bytes_together(&mut args);
             let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
             agree(&types, "group_concat", Mixed::Allowed)?;

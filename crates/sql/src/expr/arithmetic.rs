@@ -278,7 +278,7 @@ pub(crate) fn negate(value: &Value, ctx: &EvalContext<'_>) -> Result<Value, SqlE
         Value::Int(n) => Value::Int(n.checked_neg().ok_or_else(overflow)?),
         Value::UInt(n) => Value::Int(i64::try_from(-(*n as i128)).map_err(|_| overflow())?),
         Value::Decimal(n) => Value::Decimal(n.negated()),
-        Value::Float(n) => Value::Float(-n),
+        Value::Float(n) => Value::Double(-f64::from(*n)),
         other => coerce::to_f64(other, ctx)?.map_or(Value::Null, |n| Value::Double(-n)),
     })
 }

@@ -19,6 +19,7 @@ use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
 pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
+    let (left, right) = (valid_moment(left)?, valid_moment(right)?);
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
     let is_column = |expr: &Expr| matches!(expr.kind, ExprKind::Column { .. });
     let (left_column, right_column) = (is_column(&left), is_column(&right));
@@ -36,6 +37,23 @@ pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr
     let (left_ty, right_ty) = (left.ty.clone(), right.ty.clone());
     let (left_literal, right_literal) = (is_literal(&left), is_literal(&right));
     Ok((temporal_beside(left, &right_ty, right_literal)?, temporal_beside(right, &left_ty, left_literal)?))
+}
+
+/// A DATETIME that a function passes on, and that might be NULL, is NULL where it is compared, if it has zeros that `sql_mode` does not take. (A DATE, and a
+/// column's value, are taken.)
+pub(super) fn valid_moment(arg: Expr) -> Result<Expr, SqlError> {
+    let is_passed_on = match &arg.kind {
+        ExprKind::Case { .. } => true,
+        ExprKind::Call { function, .. } => {
+            matches!(function.name(), "if" | "ifnull" | "coalesce" | "nullif" | "least" | "greatest" | "any_value")
+        }
+        _ => false,
+    };
+    if arg.ty.kind != Kind::DateTime || !arg.ty.nullable || !is_passed_on {
+        return Ok(arg);
+    }
+    let fsp = arg.ty.decimals;
+    cast(arg, CastType::DateTime { fsp }, CollationId::BINARY)
 }
 
 /// A FLOAT(M,D) or DOUBLE(M,D) column has the digits that it shows, where it stands beside a constant: 1.1 equals 1.1.
@@ -283,7 +301,19 @@ fn as_text(arg: Expr, collation: CollationId) -> Expr {
         },
         _ => None,
     };
-    text.unwrap_or(arg)
+    match text {
+        Some(text) => text,
+        // What a function gives is text if it is one.
+        None if collation != CollationId::BINARY && is_computed_bytes(&arg) => {
+            let ty = ExprType { coercibility: arg.ty.coercibility, ..ExprType::text(arg.ty.length, collation) };
+            function::coerced(arg, &ty)
+        }
+        None => arg,
+    }
+}
+
+fn is_computed_bytes(arg: &Expr) -> bool {
+    arg.ty.kind == Kind::Bytes && matches!(arg.kind, ExprKind::Call { .. })
 }
 
 pub(super) fn numeric_beside(value: Expr) -> Expr {
@@ -300,7 +330,7 @@ pub(super) fn literal_bits(expr: &Expr) -> Option<u64> {
     }
 }
 
-/// The argument as a number where its text is not the number meant (`0x41`, ENUM, SET), or is read without a word (TEXT, BLOB).
+/// The argument as a number where its text is not the number meant (`0x41`, ENUM, SET), or is read without a word (TEXT, BLOB, what IFNULL gives).
 pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     if let Some(n) = literal_bits(&arg) {
         return match i64::try_from(n) {
@@ -312,7 +342,7 @@ pub(crate) fn numeric_arg(arg: Expr) -> Expr {
         Some(ColumnType::Enum { .. } | ColumnType::Set { .. } | ColumnType::Text { .. } | ColumnType::Blob { .. }) => {
             function::own_number(arg)
         }
-        _ if arg.is_choice_of_text() => function::own_number(arg),
+        _ if arg.is_choice_of_text() || arg.is_read_silently() => function::own_number(arg),
         _ => arg,
     }
 }

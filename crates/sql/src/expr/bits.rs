@@ -11,6 +11,7 @@ use crate::expr::coerce;
 use crate::expr::context::EvalContext;
 use crate::expr::tree::{BitOp, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
+use crate::expr::whole;
 
 /// The longest binary string that an aggregate takes.
 const LONGEST_AGGREGATED: u32 = 511;
@@ -68,23 +69,27 @@ pub(super) fn aggregate_type(arg: &ExprType) -> Result<ExprType, SqlError> {
 }
 
 /// The value of a [`Bit`](ExprKind::Bit) of the type `ty`.
-pub(super) fn eval(
+pub(super) fn eval<'a>(
     op: BitOp,
-    args: &[Expr; 2],
+    args: &'a [Expr; 2],
     ty: &ExprType,
-    row: &[Value],
-    ctx: &EvalContext<'_>,
+    row: &'a [Value],
+    ctx: &EvalContext<'a>,
 ) -> Result<Value, SqlError> {
-    let (left, right) = (args[0].eval_ref(row, ctx)?, args[1].eval_ref(row, ctx)?);
+    let operand = |arg: &'a Expr| match is_binary(arg) {
+        true => arg.eval_ref(row, ctx),
+        false => arg.eval_whole(row, ctx),
+    };
+    let (left, right) = (operand(&args[0])?, operand(&args[1])?);
     if left.is_null() || right.is_null() {
         return Ok(Value::Null);
     }
     if ty.kind == Kind::Bytes {
         return Ok(Value::Bytes(of_binary(op, &left, &right, ctx)?.into()));
     }
-    let (left, right) = (coerce::without_fraction(&args[0], left), coerce::without_fraction(&args[1], right));
-    coerce::check_whole(&args[0], &left, ctx)?;
-    coerce::check_whole(&args[1], &right, ctx)?;
+    let (left, right) = (whole::without_fraction(&args[0], left), whole::without_fraction(&args[1], right));
+    whole::check_whole(&args[0], &left, ctx)?;
+    whole::check_whole(&args[1], &right, ctx)?;
     let (Some(a), Some(b)) = (coerce::to_bits(&left, ctx)?, coerce::to_bits(&right, ctx)?) else {
         return Ok(Value::Null);
     };
@@ -152,7 +157,7 @@ pub(super) fn count(arg: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<
     match value {
         Value::Bytes(bytes) if arg.ty.kind == Kind::Bytes => Ok(Some(bytes.iter().map(|byte| byte.count_ones()).sum())),
         _ => {
-            coerce::check_whole(arg, value, ctx)?;
+            whole::check_whole(arg, value, ctx)?;
             Ok(coerce::to_bits(value, ctx)?.map(u64::count_ones))
         }
     }
@@ -194,7 +199,7 @@ impl BitsSoFar {
                 }
             }
             BitsSoFar::Number(bits) => {
-                coerce::check_whole(arg, value, ctx)?;
+                whole::check_whole(arg, value, ctx)?;
                 let n = coerce::to_bits(value, ctx)?.unwrap_or(0);
                 match op {
                     BitOp::And => *bits &= n,

@@ -6,11 +6,13 @@
 use base::{SqlError, codes};
 use types::{CollationId, ColumnType, Decimal, Value};
 
+use crate::expr::agree::condition;
+pub(crate) use crate::expr::agree::{Mixed, agree};
 use crate::expr::arithmetic as arith;
 pub(crate) use crate::expr::beside::{EXACT_DOUBLES, as_bytes, bytes_together, numeric_arg};
 use crate::expr::beside::{
     beside, comparable, json_between, list_beside, number_beside_column, numeric_beside, temporal_constant,
-    text_between,
+    text_between, valid_moment,
 };
 pub(crate) use crate::expr::bits::{bit, bit_not};
 use crate::expr::cast as casting;
@@ -21,7 +23,7 @@ use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
 use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
-use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
+use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// An integer.
 pub fn integer_literal(n: i64) -> Expr {
@@ -143,102 +145,6 @@ pub fn assumed_param(other: &ExprType) -> ExprType {
     }
 }
 
-/// A truth value whose operands are compared by the collation on which their types agree; 1267 if they do not.
-fn condition(operands: &[&ExprType], operation: &str, mixed: Mixed) -> Result<ExprType, SqlError> {
-    let agreed = agree(operands, operation, mixed)?;
-    let mut ty = ExprType::truth(operands.iter().any(|operand| operand.nullable));
-    ty.collation = agreed.map_or(CollationId::DEFAULT, |(collation, _)| collation);
-    // What is unknown may be text beside text; beside a binary string anything is one.
-    let has = |kind| operands.iter().any(|operand| operand.kind == kind);
-    if has(Kind::Any) && !has(Kind::Bytes) && ty.collation == CollationId::BINARY {
-        let named = operands.iter().find(|operand| operand.kind == Kind::Str);
-        ty.collation = named.map_or(CollationId::DEFAULT, |operand| operand.collation);
-    }
-    Ok(ty)
-}
-
-/// Whether an operation works on strings whose collations differ and insist equally.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Mixed {
-    /// It compares them, and would not know how.
-    Refused,
-    /// It only puts them together. (COLLATE on both sides is refused yet, and so are character sets that have each what the other has not.)
-    Allowed,
-}
-
-/// The collation on which the strings among the operands agree, and how strongly; `None` if there are no strings. 1267 if they
-/// do not agree.
-pub(crate) fn agree(
-    operands: &[&ExprType],
-    operation: &str,
-    mixed: Mixed,
-) -> Result<Option<(CollationId, Coercibility)>, SqlError> {
-    let mut all: Option<ExprType> = None;
-    let (mut conflict, mut is_apart) = (false, false);
-    for &operand in operands {
-        let next = match all {
-            None => operand.clone(),
-            Some(so_far) => {
-                let explicit = |ty: &ExprType| ty.coercibility == Coercibility::Explicit;
-                let unsettled = |ty: &ExprType| ty.coercibility == Coercibility::None;
-                if explicit(&so_far) && explicit(operand) && so_far.collation != operand.collation {
-                    return Err(illegal_mix(operands, operation));
-                }
-                let (collation, coercibility) = aggregate_collations(&so_far, operand);
-                let both_unsettled = unsettled(&so_far) && unsettled(operand);
-                let none_before = !unsettled(&so_far) && !unsettled(operand);
-                conflict |= coercibility == Coercibility::None && (both_unsettled || none_before);
-                let is_same_set = so_far.collation.charset() == operand.collation.charset();
-                is_apart |= coercibility == Coercibility::None && none_before && !is_same_set;
-                // COLLATE settles what was in conflict before it.
-                conflict &= !explicit(operand);
-                is_apart &= !explicit(operand);
-                let kind = if operand.kind.is_string() { operand.kind } else { so_far.kind };
-                ExprType { kind, collation, coercibility, ..so_far }
-            }
-        };
-        all = Some(next);
-    }
-    if is_apart || conflict && mixed == Mixed::Refused {
-        return Err(illegal_mix(operands, operation));
-    }
-    let agreed = all.filter(|all| all.kind.is_string() || all.kind == Kind::Any);
-    Ok(agreed.map(|all| (all.collation, all.coercibility)))
-}
-
-/// 1267, 1270 or 1271, by how many there are.
-fn illegal_mix(operands: &[&ExprType], operation: &str) -> SqlError {
-    let side = |ty: &&ExprType| {
-        let strength = match ty.coercibility {
-            Coercibility::Explicit => "EXPLICIT",
-            Coercibility::None => "NONE",
-            Coercibility::Implicit | Coercibility::VirtualColumn => "IMPLICIT",
-            Coercibility::SystemConstant => "SYSCONST",
-            Coercibility::Coercible => "COERCIBLE",
-            Coercibility::Numeric => "NUMERIC",
-            Coercibility::Ignorable => "NULL",
-        };
-        // What is no text would be plain ASCII.
-        let name = if ty.kind.is_string() { ty.collation.name() } else { "latin1_swedish_ci" };
-        format!("({name},{strength})")
-    };
-    let sides: Vec<String> = operands.iter().map(side).collect();
-    match &sides[..] {
-        [a, b] => {
-            let message = format!("Illegal mix of collations {a} and {b} for operation '{operation}'");
-            SqlError::new(codes::CANT_AGGREGATE_2COLLATIONS, message)
-        }
-        [a, b, c] => {
-            let message = format!("Illegal mix of collations {a}, {b}, {c} for operation '{operation}'");
-            SqlError::new(codes::CANT_AGGREGATE_3COLLATIONS, message)
-        }
-        _ => {
-            let message = format!("Illegal mix of collations for operation '{operation}'");
-            SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message)
-        }
-    }
-}
-
 fn pair(left: Expr, right: Expr) -> Box<[Expr; 2]> {
     Box::new([left, right])
 }
@@ -265,7 +171,7 @@ pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError>
         CompareOp::GreaterEq => ">=",
         CompareOp::NullSafeEq => "<=>",
     };
-    let mut ty = condition(&[&left.ty, &right.ty], name, Mixed::Refused)?;
+    let mut ty = condition(&[&left.ty, &right.ty], name, Mixed::Unsettled)?;
     ty.nullable &= op != CompareOp::NullSafeEq;
     Ok(Expr { kind: ExprKind::Compare { op, args: pair(left, right) }, ty })
 }
@@ -373,6 +279,7 @@ pub fn is_truth(arg: Expr, wanted: bool) -> Expr {
 
 /// `value IN (list)`
 pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
+    let value = valid_moment(value)?;
     let is_choice = super::order::is_member_list(&value.ty);
     let is_number = |item: &Expr| item.ty.kind.is_numeric();
     // A member is its number beside numbers, its text beside texts.
@@ -397,13 +304,13 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     let list = all;
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
-    let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Refused)?;
+    let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Unsettled)?;
     Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
 }
 
 /// `value BETWEEN low AND high`
 pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
-    let value = json_between(value, &low.ty, &high.ty)?;
+    let value = json_between(valid_moment(value)?, &low.ty, &high.ty)?;
     let (low, high) = match value.as_column() {
         Some(_) => (number_beside_column(low, &value.ty), number_beside_column(high, &value.ty)),
         None => (low, high),
@@ -424,7 +331,7 @@ pub fn between(value: Expr, low: Expr, high: Expr) -> Result<Expr, SqlError> {
 
 /// `text LIKE pattern [ESCAPE escape]`; the default escape is a backslash, or none under NO_BACKSLASH_ESCAPES.
 pub fn like(text: Expr, pattern: Expr, escape: Option<char>) -> Result<Expr, SqlError> {
-    let mut args = pair(text, pattern);
+    let mut args = pair(function::bits_as_bytes(text), function::bits_as_bytes(pattern));
     bytes_together(&mut args[..]);
     let types = [&args[0].ty, &args[1].ty];
     let mut ty = condition(&types, "like", Mixed::Refused)?;
@@ -462,7 +369,7 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
 pub fn union_of<'a>(types: impl IntoIterator<Item = &'a ExprType>) -> ExprType {
     let mut types = types.into_iter();
     let Some(first) = types.next() else { return ExprType::of_kind(Kind::Null) };
-    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty)).passed_on()
+    types.fold(ExprType { utc: false, ..first.clone() }, |all, ty| all.union(ty)).passed_on().computed()
 }
 
 /// The expression with its values in the form of `ty`, a [`union_of`] types that includes its own: for CASE, and for the
@@ -485,7 +392,10 @@ pub fn cast(arg: Expr, to: CastType, collation: CollationId) -> Result<Expr, Sql
     let numeric = !matches!(to, CastType::Char { .. } | CastType::Binary { .. } | CastType::Json);
     // Unlike an operator it reads a TEXT as any text: digit by digit, with a warning of what is behind the number.
     let is_long = matches!(arg.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
-    let arg = if numeric && !is_long { numeric_arg(arg) } else { arg };
+    // As an integer or a date a choice is its text.
+    let is_number = matches!(to, CastType::Decimal { .. } | CastType::Float | CastType::Double);
+    let is_text = is_long || !is_number && (arg.is_choice_of_text() || arg.is_read_silently());
+    let arg = if numeric && !is_text { numeric_arg(arg) } else { arg };
     let mut ty = casting::infer(&arg.ty, to, collation);
     // `CHAR(65 USING …)` is no column's text.
     if matches!(&arg.kind, ExprKind::Call { function, .. } if function.name() == "char") {
@@ -516,6 +426,7 @@ fn check_cast(to: CastType) -> Result<(), SqlError> {
 
 /// `arg COLLATE collation`; 1253 if it is not of the argument's character set.
 pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
+    let arg = function::bits_as_bytes(arg);
     let own = arg.ty.collation.charset();
     let named = collation.charset();
     let coercible = arg.ty.coercibility >= Coercibility::Coercible || arg.ty.kind == Kind::Any;
@@ -535,7 +446,7 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
 
 /// `date ± INTERVAL amount unit`, DATE_ADD, DATE_SUB.
 pub fn interval(date: Expr, amount: Expr, unit: IntervalUnit, subtract: bool) -> Result<Expr, SqlError> {
-    let amount = numeric_arg(amount);
+    let amount = if unit.counted() == intervals::Counted::Text { amount } else { numeric_arg(amount) };
     let ty = intervals::infer(&date.ty, &amount.ty, unit);
     Ok(Expr { kind: ExprKind::Interval { args: pair(date, amount), unit, subtract }, ty })
 }

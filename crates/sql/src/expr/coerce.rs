@@ -114,12 +114,19 @@ pub(crate) fn text(value: &Value, ty: &ExprType) -> Bytes {
     }
 }
 
-/// The value of an expression as text. A TIME that an INTERVAL, ADDTIME or SUBTIME has made shows all digits of its fraction, or none.
+/// The value of an expression as text. A TIME that an INTERVAL, ADDTIME or SUBTIME has made shows all digits of its fraction, or none. A BIT
+/// that COALESCE or the like passes on is a number, unlike one that IF or CASE chooses.
 pub(crate) fn text_of(expr: &Expr, value: &Value) -> Bytes {
     match value {
         Value::Time(time) if is_sum(expr) => plain_text(value, fsp_of(time.parts().4)),
+        Value::UInt(_) if is_computed_bits(expr) => plain_text(value, 0),
         _ => text(value, &expr.ty),
     }
+}
+
+fn is_computed_bits(expr: &Expr) -> bool {
+    let ExprKind::Call { function, .. } = &expr.kind else { return false };
+    matches!(expr.ty.origin, Some(ColumnType::Bit { .. })) && !expr.ty.is_bits() && function.name() != "if"
 }
 
 fn is_sum(expr: &Expr) -> bool {
@@ -149,6 +156,15 @@ fn decimals_of(value: &Value, ty: &ExprType) -> u8 {
         Value::Time(time) if unknown => fsp_of(time.parts().4),
         Value::DateTime(datetime) if unknown => fsp_of(datetime.micros),
         _ => ty.decimals,
+    }
+}
+
+/// The digits of a fraction with which a value becomes text when nothing else says so.
+pub(crate) fn value_decimals(value: &Value) -> u8 {
+    match value {
+        Value::Time(time) => fsp_of(time.parts().4),
+        Value::DateTime(datetime) => fsp_of(datetime.micros),
+        _ => NOT_FIXED,
     }
 }
 
@@ -285,44 +301,6 @@ pub(crate) fn to_i64(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<i64>
         }
         other => to_i128(other, ctx)?.map(clamp),
     })
-}
-
-/// Seconds of UNIX_TIMESTAMP, where an integer is wanted: their fraction is cut, not rounded.
-pub(crate) fn without_fraction<'v>(expr: &Expr, value: Cow<'v, Value>) -> Cow<'v, Value> {
-    use types::decimal::Rounding;
-    match (&expr.kind, &*value) {
-        (ExprKind::Call { function, .. }, Value::Decimal(seconds)) if function.name() == "unix_timestamp" => {
-            seconds.rounded(0, Rounding::Truncate).map_or(value, |whole| Cow::Owned(Value::Decimal(whole)))
-        }
-        _ => value,
-    }
-}
-
-/// A double beyond all integers, where an integer is wanted: a column's is worth 1292, a computed one is an error (1690). A
-/// constant's, and what a function only passes on, is the nearest integer without a word.
-pub(crate) fn check_whole(expr: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
-    let n = match value {
-        Value::Double(n) => *n,
-        Value::Float(n) => *n as f64,
-        _ => return Ok(()),
-    };
-    const BEYOND_ALL: f64 = 9_223_372_036_854_775_808.0;
-    if (-BEYOND_ALL..BEYOND_ALL).contains(&n) {
-        return Ok(());
-    }
-    match &expr.kind {
-        ExprKind::Column { .. } if expr.ty.origin.is_some() => ctx.truncated("INTEGER", &plain_text(value, NOT_FIXED)),
-        ExprKind::Column { .. } | ExprKind::Arithmetic { .. } | ExprKind::Negate(_) | ExprKind::Cast { .. } => {
-            Err(beyond_bigint(n))
-        }
-        ExprKind::Call { function, .. } if function.computes_number() => Err(beyond_bigint(n)),
-        _ => Ok(()),
-    }
-}
-
-/// 1690
-fn beyond_bigint(n: f64) -> SqlError {
-    SqlError::new(codes::DATA_OUT_OF_RANGE, format!("BIGINT value is out of range in '{n:e}'"))
 }
 
 /// The text of a value of one type as part of a value of another: 3854 if that one's character set does not have it.

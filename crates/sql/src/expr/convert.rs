@@ -20,7 +20,6 @@ use types::column::no_member;
 use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow, Parsed};
 use types::temporal::{MICROS_PER_SECOND, calendar};
-use types::value::NOT_FIXED;
 use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
 use crate::expr::coerce::{self, plain_text, printable, utc_time};
@@ -149,7 +148,7 @@ impl Assignment<'_> {
 
     /// 1366 or 1292: "Incorrect integer value: 'x' for column …".
     fn incorrect(&self, code: codes::Code, kind: &str, value: &Value) -> Result<(), SqlError> {
-        let text = printable(&plain_text(value, value_decimals(value)));
+        let text = printable(&plain_text(value, coerce::value_decimals(value)));
         self.complain(code, format!("Incorrect {kind} value: '{text}' {}", self.at()))
     }
 
@@ -267,7 +266,7 @@ impl Assignment<'_> {
                 Some(Cow::Borrowed(_)) => bytes,
                 Some(Cow::Owned(text)) => text.into(),
             },
-            other => plain_text(&other, value_decimals(&other)),
+            other => plain_text(&other, coerce::value_decimals(&other)),
         };
         let (limit, is_char) = match &self.column.ty {
             ColumnType::Char { chars } => (prefix_bytes(&text, *chars as usize), true),
@@ -329,7 +328,7 @@ impl Assignment<'_> {
     fn binary(&self, value: Value) -> Result<Value, SqlError> {
         let mut bytes = match value {
             Value::Str(bytes) | Value::Bytes(bytes) => bytes,
-            other => plain_text(&other, value_decimals(&other)),
+            other => plain_text(&other, coerce::value_decimals(&other)),
         };
         let max = self.column.max_bytes() as usize;
         if bytes.len() > max {
@@ -383,13 +382,16 @@ impl Assignment<'_> {
 
     fn date(&self, value: &Value) -> Result<Value, SqlError> {
         let parsed = self.read_datetime(value, "date")?;
+        if parsed.rounded(0, false).is_none() {
+            return Ok(Value::Date(self.beyond_calendar(value)?.date));
+        }
         if parsed.value.time() != Time::default()
             && !self.ctx.session.sql_mode.is_strict()
             && value.as_bytes().is_none()
         {
             self.note_truncated();
         } else if parsed.value.time() != Time::default() {
-            let text = printable(&plain_text(value, value_decimals(value)));
+            let text = printable(&plain_text(value, coerce::value_decimals(value)));
             let message = format!("Incorrect date value: '{text}' {}", self.at());
             self.ctx.warnings.push(WarningLevel::Note, codes::TRUNCATED_WRONG_VALUE, message);
         }
@@ -406,11 +408,15 @@ impl Assignment<'_> {
         };
         match rounded {
             Some(datetime) => Ok(datetime),
-            None => {
-                self.incorrect_temporal("datetime", value, false)?;
-                Ok(DateTime::ZERO)
-            }
+            None => self.beyond_calendar(value),
         }
+    }
+
+    /// Rounding would make it the day after the last one.
+    fn beyond_calendar(&self, value: &Value) -> Result<DateTime, SqlError> {
+        self.complain(codes::DATETIME_FUNCTION_OVERFLOW, "Datetime function: datetime field overflow".into())?;
+        self.incorrect_temporal("datetime", value, false)?;
+        Ok(DateTime::ZERO)
     }
 
     fn timestamp(&self, value: &Value, fsp: u8) -> Result<Value, SqlError> {
@@ -593,15 +599,6 @@ fn year_of_number(n: i128, zero_is_2000: bool) -> Option<u64> {
 /// A value that was not read from text.
 fn plain<T>(value: T) -> Parsed<T> {
     Parsed { value, round_up: false, fsp: 6, trailing: false, has_time: true, zone_minutes: None, clamped: false }
-}
-
-/// The digits of a fraction with which a value becomes text when nothing else says so.
-fn value_decimals(value: &Value) -> u8 {
-    match value {
-        Value::Time(time) => coerce::fsp_of(time.parts().4),
-        Value::DateTime(datetime) => coerce::fsp_of(datetime.micros),
-        _ => NOT_FIXED,
-    }
 }
 
 /// At most `max` bytes, without a cut character at the end.

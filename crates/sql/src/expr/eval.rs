@@ -14,17 +14,22 @@ use crate::expr::coerce;
 use crate::expr::compare::{compare, compare_sides, exactly, have_same_bits, is_by_bits};
 use crate::expr::context::EvalContext;
 use crate::expr::function::Args;
-use crate::expr::interval;
+use crate::expr::interval::{self, Counted};
 use crate::expr::json;
 use crate::expr::pattern;
-use crate::expr::tree::{CastType, CompareOp, Expr, ExprKind};
+use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
+use crate::expr::whole;
 
 impl Expr {
     /// Its value for a row.
     pub fn eval(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
         match &self.kind {
             ExprKind::Column { slot, utc: false } => Ok(row[*slot].clone()),
+            ExprKind::Arithmetic { op: ArithmeticOp::IntDivide, args } => {
+                let (left, right) = (args[0].eval_exact(row, ctx)?, args[1].eval_exact(row, ctx)?);
+                arithmetic::eval(ArithmeticOp::IntDivide, &left, &right, &self.ty, ctx)
+            }
             ExprKind::Arithmetic { op, args } => {
                 let left = args[0].eval_ref(row, ctx)?;
                 if left.is_null() && self.ty.kind == Kind::Decimal {
@@ -58,9 +63,13 @@ impl Expr {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
             ExprKind::Cast { arg, to } => {
-                let value = arg.eval_ref(row, ctx)?;
+                let (value, arg) = match to {
+                    CastType::Decimal { .. } if arg.is_own_number() => (arg.eval_exact(row, ctx)?, &**arg),
+                    CastType::Char { .. } | CastType::Binary { .. } => arg.eval_shown(row, ctx)?,
+                    _ => (arg.eval_ref(row, ctx)?, &**arg),
+                };
                 if matches!(to, CastType::Signed | CastType::Unsigned) {
-                    coerce::check_whole(arg, &value, ctx)?;
+                    whole::check_whole(arg, &value, ctx)?;
                 }
                 let is_dated = matches!(to, CastType::Date | CastType::DateTime { .. } | CastType::Time { .. });
                 let value = match (is_dated, to) {
@@ -68,7 +77,7 @@ impl Expr {
                     (false, CastType::Char { .. }) if matches!(*value, Value::Time(_)) => {
                         Cow::Owned(Value::Str(coerce::text_of(arg, &value)))
                     }
-                    (false, CastType::Signed) => coerce::without_fraction(arg, value),
+                    (false, CastType::Signed) => whole::without_fraction(arg, value),
                     (false, _) => value,
                 };
                 cast::eval(&value, &arg.ty, *to, &self.ty, ctx)
@@ -77,8 +86,12 @@ impl Expr {
             ExprKind::Interval { args, unit, subtract } => {
                 let date = coerce::dated(&args[0], args[0].eval_ref(row, ctx)?);
                 let amount = || {
-                    let amount = args[1].eval_ref(row, ctx)?;
-                    coerce::check_whole(&args[1], &amount, ctx)?;
+                    let amount = match unit.counted() {
+                        Counted::Text => args[1].eval_ref(row, ctx)?,
+                        Counted::Exact => args[1].eval_exact(row, ctx)?,
+                        Counted::Whole => args[1].eval_whole(row, ctx)?,
+                    };
+                    whole::check_whole(&args[1], &amount, ctx)?;
                     Ok(amount)
                 };
                 interval::add(&date, amount, (*unit, *subtract), &self.ty, ctx)
@@ -141,7 +154,7 @@ impl Expr {
                 Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| !text.is_empty()))
             }
             // Without a word about what is behind the number.
-            _ if matches!(self.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. })) => {
+            _ if self.is_read_silently() => {
                 Ok(self.eval_ref(row, ctx)?.as_bytes().map(|text| types::number::parse_f64(text).0 != 0.0))
             }
             _ => coerce::truth(&*self.eval_ref(row, ctx)?, ctx),

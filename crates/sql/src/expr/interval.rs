@@ -45,6 +45,17 @@ const UNITS: [(IntervalUnit, &str, &[i64]); 20] = {
     ]
 };
 
+/// As what the amount of an interval is read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Counted {
+    /// An integer.
+    Whole,
+    /// A number with a fraction.
+    Exact,
+    /// Several numbers in a text.
+    Text,
+}
+
 impl IntervalUnit {
     /// The unit with that number.
     pub fn by_number(number: usize) -> Option<IntervalUnit> {
@@ -81,6 +92,15 @@ impl IntervalUnit {
     fn has_days(self) -> bool {
         use IntervalUnit::*;
         self.in_days() || matches!(self, DayMicrosecond | DaySecond | DayMinute | DayHour)
+    }
+
+    /// As what its amount is read.
+    pub(crate) fn counted(self) -> Counted {
+        match self {
+            IntervalUnit::Second => Counted::Exact,
+            unit if unit.parts().len() > 1 => Counted::Text,
+            _ => Counted::Whole,
+        }
     }
 
     fn has_micros(self) -> bool {

@@ -17,6 +17,7 @@
 //! collations, scales, ENUM order, and the shape of the result.
 
 pub mod aggregate;
+mod agree;
 mod arithmetic;
 mod beside;
 mod bits;
@@ -41,6 +42,7 @@ pub mod pattern;
 pub(crate) mod stored;
 mod tree;
 pub mod types;
+mod whole;
 pub(crate) mod zero;
 
 #[cfg(test)]

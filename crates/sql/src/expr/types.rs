@@ -147,7 +147,10 @@ impl ExprType {
                 _ if is_text => column.collation,
                 _ => CollationId::BINARY,
             },
-            coercibility: if kind.is_text() { Coercibility::Implicit } else { Coercibility::Numeric },
+            coercibility: match kind.is_text() || matches!(column.ty, ColumnType::Bit { .. }) {
+                true => Coercibility::Implicit,
+                false => Coercibility::Numeric,
+            },
             decimals,
             length,
             utc: matches!(column.ty, ColumnType::Timestamp { .. }),
@@ -205,6 +208,18 @@ impl ExprType {
             !matches!(origin, Enum { .. } | Set { .. } | Char { .. } | Binary { .. })
         });
         ExprType { origin, zerofill: false, ..self }
+    }
+
+    /// Whether it is a BIT of a column, which is a number among numbers and beside text a binary string. One that a function gives as it is is
+    /// shown as bits and is a number otherwise.
+    pub(crate) fn is_bits(&self) -> bool {
+        matches!(self.origin, Some(ColumnType::Bit { .. })) && self.coercibility.is_column()
+    }
+
+    /// The type of a value that a function has computed from several: no BIT of a column any more.
+    pub(crate) fn computed(self) -> Self {
+        let coercibility = if self.is_bits() { Coercibility::Numeric } else { self.coercibility };
+        ExprType { coercibility, ..self }
     }
 
     /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL or YEAR column.
@@ -418,6 +433,13 @@ impl ExprType {
             (Date, Date) => ExprType::of_kind(Date),
             (Time, Time) => ExprType::temporal(Time, fsp),
             (a, b) if a.is_temporal() && b.is_temporal() => ExprType::temporal(DateTime, fsp),
+            // A BIT is a binary string beside what is no number.
+            (a, b) if (self.is_bits() || other.is_bits()) && !(a.is_numeric() && b.is_numeric()) => {
+                match aggregate_collations(self, other).0 {
+                    CollationId::BINARY => ExprType::bytes(0),
+                    _ => ExprType::text(0, CollationId::DEFAULT),
+                }
+            }
             // Of text and a binary string the one that insists more.
             (Str, Bytes) | (Bytes, Str) if aggregate_collations(self, other).0 != CollationId::BINARY => {
                 ExprType::text(0, CollationId::DEFAULT)
@@ -495,7 +517,8 @@ fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
 
 /// The collation of an operation on two strings, and how strongly it insists on it ([`Coercibility::None`]: they conflict).
 pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
-    let strings = (a.kind.is_text() || a.kind == Kind::Any, b.kind.is_text() || b.kind == Kind::Any);
+    let is_string = |ty: &ExprType| ty.kind.is_text() || ty.kind == Kind::Any || ty.is_bits();
+    let strings = (is_string(a), is_string(b));
     match strings {
         // A number settles what is in conflict.
         (true, false) if a.coercibility == Coercibility::None && b.kind != Kind::Null => {

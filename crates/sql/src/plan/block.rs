@@ -50,8 +50,8 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
     for branch in union.branches {
         branches.push(plan_query(context, branch).await?);
     }
-    let columns = union.frame.slots.iter().enumerate();
-    let distinct_keys = columns.map(|(slot, of)| Expr::column(slot, of.ty.clone())).collect();
+    let columns = union.distinct.into_iter().enumerate();
+    let distinct_keys = columns.map(|(slot, ty)| Expr::column(slot, ty)).collect();
     Ok(UnionPlan {
         branches,
         distinct_until: union.distinct_until,

@@ -123,7 +123,7 @@ impl<'b> Dependencies<'b> {
                     }
                 }
             }
-            SlotSource::Subquery { .. } | SlotSource::Outer { .. } | SlotSource::Output { .. } => {}
+            SlotSource::Subquery { .. } | SlotSource::Outer { .. } => {}
         }
     }
 }

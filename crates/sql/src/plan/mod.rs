@@ -284,7 +284,8 @@ async fn plan_kind<'a>(
 ) -> Result<Planned, SqlError> {
     let kind = match statement {
         Statement::Query(query) => {
-            let bound = binder.bind_query(query)?;
+            let mut bound = binder.bind_query(query)?;
+            bound.show_own_digits();
             PlanKind::Query(block::plan_query(context, bound).await?)
         }
         Statement::Insert(insert) => {

@@ -3,8 +3,9 @@
 use std::cmp::Ordering;
 
 use base::SqlError;
+use types::decimal::Rounding;
 use types::temporal::parse::Allow;
-use types::{ColumnType, DateTime, Value};
+use types::{Date, DateTime, Value};
 
 use crate::expr::copied::Copied;
 use types::column::choice_number;
@@ -45,17 +46,22 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("interval", 2, MANY, |_, _| ExprType { length: 2, ..ExprType::of_kind(Kind::Int) }.nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
     line("benchmark", 2, 2, nullable_int, |_| Err(SqlError::not_supported("BENCHMARK() in this place"))).waiting(),
-    line("any_value", 1, 1, |args, _| args[0].ty.clone().passed_on(), |args| Ok(args.value(0)?.into_owned())),
+    line(
+        "any_value",
+        1,
+        1,
+        |args, _| args[0].ty.clone().passed_on().computed(),
+        |args| Ok(args.value(0)?.into_owned()),
+    ),
 ];
 
 /// Not by name: see [`super::own_number`]. Like any text's number it is a DOUBLE.
 pub(super) static OWN_NUMBER: FunctionInfo = line("own number", 1, 1, own_number_type, |args| {
     let (value, own) = args.args[0].eval_own(args.row, args.ctx)?;
     let number = own.ty.origin.as_ref().and_then(|origin| choice_number(origin, &value));
-    let is_long = matches!(own.ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
     let number = match (number, value.as_bytes()) {
         (Some(Value::UInt(number)), _) => Some(number as f64),
-        (_, Some(text)) if is_long => Some(types::number::parse_f64(text).0),
+        (_, Some(text)) if own.is_read_silently() => Some(types::number::parse_f64(text).0),
         _ => coerce::to_f64(&value, args.ctx)?,
     };
     Ok(number.map_or(Value::Null, Value::Double))
@@ -133,13 +139,32 @@ pub(super) static COERCED: FunctionInfo = line(
     },
 );
 
+/// Not by name: see [`super::shown`].
+pub(super) static SHOWN: FunctionInfo = line(
+    "shown",
+    1,
+    1,
+    |args, _| args[0].ty.clone(),
+    |args| {
+        let (value, _) = args.args[0].eval_shown(args.row, args.ctx)?;
+        Ok(coerce::to_decimal(&value, args.ctx)?.map_or(Value::Null, Value::Decimal))
+    },
+);
+
 /// Not by name: see [`super::stored`].
 pub(super) static STORED: FunctionInfo = line(
     "stored",
     1,
     1,
     |args, _| args[0].ty.clone(),
-    |args| stored::stored(args.value(0)?.into_owned(), &args.args[0], args.ty, (args.row, args.ctx)),
+    |args| {
+        let is_text = args.ty.kind.is_string();
+        let (value, from) = match is_text {
+            true => args.args[0].eval_shown(args.row, args.ctx)?,
+            false => (args.value(0)?, &args.args[0]),
+        };
+        stored::stored(value.into_owned(), from, args.ty, (args.row, args.ctx))
+    },
 );
 
 /// Brings the arguments that a function may give back into one form.
@@ -194,25 +219,49 @@ fn extreme_type(args: &[Expr], _: &SessionInfo) -> ExprType {
 
 /// Among dates, texts and numbers are dates too, and the result is a date's text.
 fn extreme_date(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
+    let has_time = args.args.iter().any(|arg| matches!(arg.ty.kind, Kind::Time | Kind::DateTime));
     let mut best: Option<DateTime> = None;
     for at in 0..args.len() {
         let value = args.value(at)?;
         if value.is_null() {
             return Ok(Value::Null);
         }
+        let day = if has_time { None } else { day_of_number(&value, args)? };
         // What can be read as no date is warned of, and is neither the least nor the greatest.
-        let Some(date) = coerce::to_datetime(&value, Allow::ZEROS, args.ctx)? else { continue };
+        let Some(date) =
+            day.map_or_else(|| coerce::to_datetime(&value, Allow::ZEROS, args.ctx), |day| Ok(Some(day)))?
+        else {
+            continue;
+        };
         if best.is_none_or(|best| date.cmp(&best) == wanted) {
             best = Some(date);
         }
     }
     let best = some!(best);
-    let has_time = args.args.iter().any(|arg| matches!(arg.ty.kind, Kind::Time | Kind::DateTime));
     let text = match has_time {
         true => coerce::plain_text(&Value::DateTime(best), args.args.iter().map(fraction_of).max().unwrap_or(0)),
         false => coerce::plain_text(&Value::Date(best.date), 0),
     };
     Ok(args.string(text))
+}
+
+/// Among dates alone a number is a date even if it has no month, or more days than its month.
+fn day_of_number(value: &Value, args: &Args<'_>) -> Result<Option<DateTime>, SqlError> {
+    let number = match value {
+        Value::Int(_) | Value::UInt(_) => value.clone(),
+        Value::Float(n) => Value::Double(f64::from(*n).trunc()),
+        Value::Double(n) => Value::Double(n.trunc()),
+        Value::Decimal(n) => n.rounded(0, Rounding::Truncate).map_or(Value::Null, Value::Decimal),
+        _ => return Ok(None),
+    };
+    const DAYS_MAX: i128 = 31;
+    Ok(match coerce::to_i128(&number, args.ctx)? {
+        Some(day @ 0..=DAYS_MAX) => {
+            let date = Date { year: 2000, month: 0, day: day as u8 };
+            Some(DateTime { date, ..DateTime::ZERO })
+        }
+        _ => coerce::parse_datetime(&number, Allow::ALL).map(|parsed| parsed.value),
+    })
 }
 
 fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
@@ -229,7 +278,11 @@ fn extreme(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
         let value = coerce::to_type(value, &arg.ty, args.ty, args.ctx)?;
         let better = match &best {
             None => true,
-            Some(best) => compare(&value, best, args.ty.collation, args.ctx)? == Some(wanted),
+            // Of texts that are equal GREATEST gives the last one.
+            Some(best) => match compare(&value, best, args.ty.collation, args.ctx)? {
+                Some(Ordering::Equal) => wanted == Ordering::Greater && args.ty.kind.is_string(),
+                order => order == Some(wanted),
+            },
         };
         if better {
             best = Some(value);

@@ -8,6 +8,7 @@ use crate::expr::beside::literal_bits;
 use crate::expr::bits;
 use crate::expr::coerce;
 use crate::expr::types::{ExprType, Kind};
+use crate::expr::whole;
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("hex", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(8).max(16), session), hex),
@@ -38,11 +39,11 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.
 fn hex(args: &Args<'_>) -> Result<Value, SqlError> {
-    let value = coerce::without_fraction(&args.args[0], args.value(0)?);
+    let value = whole::without_fraction(&args.args[0], args.value(0)?);
     Ok(Value::str(match &*value {
         Value::Null => return Ok(Value::Null),
         Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => {
-            coerce::check_whole(&args.args[0], &value, args.ctx)?;
+            whole::check_whole(&args.args[0], &value, args.ctx)?;
             format!("{:X}", some!(coerce::to_bits(&value, args.ctx)?))
         }
         other if coerce::has_other_bytes(&args.args[0].ty) => {

@@ -6,7 +6,7 @@ use types::{CollationId, Value};
 use super::{Args, FunctionInfo, line, nullable_uint, own_text, some, system_text};
 use crate::expr::context::SessionInfo;
 use crate::expr::tree::Expr;
-use crate::expr::types::{Coercibility, ExprType, Kind};
+use crate::expr::types::{ExprType, Kind};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("connection_id", 0, 0, fixed_uint, |args| Ok(Value::UInt(args.ctx.session.connection_id as u64)))
@@ -33,12 +33,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("found_rows", 0, 0, fixed_int, |args| Ok(Value::Int(args.ctx.session.found_rows as i64))).per_execution(),
     line("charset", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).charset().name()))),
     line("collation", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).name()))),
-    line("coercibility", 1, 1, fixed_int, |args| {
-        let arg = &args.args[0];
-        let is_bit = matches!(arg.ty.origin, Some(types::ColumnType::Bit { .. })) && arg.as_column().is_some();
-        let coercibility = if is_bit { Coercibility::Implicit } else { arg.ty.coercibility };
-        Ok(Value::Int(coercibility.number()))
-    }),
+    line("coercibility", 1, 1, fixed_int, |args| Ok(Value::Int(args.args[0].ty.coercibility.number()))),
     line("uuid", 0, 0, |_, _| system_text(36).nullable(false), |args| Ok(Value::str(uuid_text(&uuid(args)))))
         .volatile(),
     line("uuid_short", 0, 0, fixed_uint, uuid_short).volatile(),

@@ -189,10 +189,14 @@ fn pow(args: &Args<'_>) -> Result<Value, SqlError> {
 fn logarithm(args: &Args<'_>, at: usize, function: fn(f64) -> f64) -> Result<Value, SqlError> {
     let n = some!(args.double(at)?);
     if n <= 0.0 {
-        args.ctx.complain(codes::INVALID_ARGUMENT_FOR_LOGARITHM, "Invalid argument for logarithm".into())?;
-        return Ok(Value::Null);
+        return no_logarithm(args);
     }
     Ok(Value::Double(function(n)))
+}
+
+fn no_logarithm(args: &Args<'_>) -> Result<Value, SqlError> {
+    args.ctx.complain(codes::INVALID_ARGUMENT_FOR_LOGARITHM, "Invalid argument for logarithm".into())?;
+    Ok(Value::Null)
 }
 
 fn log(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -200,7 +204,9 @@ fn log(args: &Args<'_>) -> Result<Value, SqlError> {
         return logarithm(args, 0, f64::ln);
     }
     match (logarithm(args, 0, f64::ln)?, logarithm(args, 1, f64::ln)?) {
-        (Value::Double(base), Value::Double(n)) if base != 0.0 => Ok(Value::Double(n / base)),
+        // That of 1 is none of a base.
+        (Value::Double(0.0), Value::Double(_)) => no_logarithm(args),
+        (Value::Double(base), Value::Double(n)) => Ok(Value::Double(n / base)),
         _ => Ok(Value::Null),
     }
 }

@@ -34,12 +34,14 @@ use types::temporal::parse::Allow;
 use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
+pub(crate) use self::form::bits_as_bytes;
 use crate::expr::beside::literal_bits;
 use crate::expr::build::{Mixed, agree, bytes_together};
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::tree::{Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
+use crate::expr::whole;
 
 /// A function that a [`call`](crate::expr::ExprKind::Call) names: a line of the table of functions.
 #[derive(Clone, Copy)]
@@ -114,6 +116,9 @@ impl FunctionInfo {
     fn check_collations(&self, args: &[Expr]) -> Result<(), SqlError> {
         let (args, mixed) = match self.collations {
             Collations::Separate => return Ok(()),
+            Collations::Compared(count) if matches!(self.name, "nullif" | "strcmp") => {
+                (&args[..count], Mixed::Unsettled)
+            }
             Collations::Compared(count) => (&args[..count.min(args.len())], Mixed::Refused),
             Collations::Joined(from) => (&args[from..], Mixed::Allowed),
         };
@@ -304,6 +309,15 @@ pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
 }
 
+/// What a statement's result shows of an expression: the digits of what IF or CASE has chosen.
+pub(crate) fn shown(arg: Expr) -> Expr {
+    if !arg.is_choice_of_decimal() {
+        return arg;
+    }
+    let ty = arg.ty.clone();
+    Expr { kind: ExprKind::Call { function: Function(&control::SHOWN), args: vec![arg] }, ty }
+}
+
 /// The values as a column of a UNION holds them ([`stored`](crate::expr::stored)).
 pub(crate) fn stored(arg: Expr, ty: &ExprType) -> Expr {
     let nullable = arg.ty.nullable || ty.nullable;
@@ -345,7 +359,11 @@ impl<'a> Args<'a> {
     }
 
     fn value(&self, at: usize) -> Result<Cow<'a, Value>, SqlError> {
-        let value = self.args[at].eval_ref(self.row, self.ctx)?;
+        self.counted(self.args[at].eval_ref(self.row, self.ctx)?)
+    }
+
+    /// The argument, and its bytes among those of all long ones.
+    fn counted(&self, value: Cow<'a, Value>) -> Result<Cow<'a, Value>, SqlError> {
         if let Value::Str(bytes) | Value::Bytes(bytes) | Value::Json(bytes) = &*value
             && bytes.len() as u64 > LONG_ARGUMENT
         {
@@ -358,8 +376,9 @@ impl<'a> Args<'a> {
     }
 
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
-        let value = self.value(at)?;
-        Ok((!value.is_null()).then(|| coerce::text_of(&self.args[at], &value)))
+        let (value, shown) = self.args[at].eval_shown(self.row, self.ctx)?;
+        let value = self.counted(value)?;
+        Ok((!value.is_null()).then(|| coerce::text_of(shown, &value)))
     }
 
     /// The argument as a binary string.
@@ -382,8 +401,9 @@ impl<'a> Args<'a> {
         if let Some(bits) = literal_bits(&self.args[at]) {
             return Ok(Some(bits as i64));
         }
-        let value = coerce::without_fraction(&self.args[at], self.value(at)?);
-        coerce::check_whole(&self.args[at], &value, self.ctx)?;
+        let value = self.counted(self.args[at].eval_whole(self.row, self.ctx)?)?;
+        let value = whole::without_fraction(&self.args[at], value);
+        whole::check_whole(&self.args[at], &value, self.ctx)?;
         coerce::to_i64(&value, self.ctx)
     }
 

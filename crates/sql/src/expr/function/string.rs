@@ -321,7 +321,9 @@ fn space(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
-    let (text, length, fill) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.part(2)?));
+    // The texts are read first, as in INSERT().
+    let (text, fill) = (some!(args.text(0)?), some!(args.part(2)?));
+    let length = some!(args.int(1)?);
     let Ok(length) = usize::try_from(length) else { return Ok(Value::Null) };
     let binary = args.is_binary(0);
     let own = length_of(&text, binary);
@@ -346,8 +348,9 @@ fn pad(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
 
 /// `INSERT(text, position, length, new)`
 fn insert(args: &Args<'_>) -> Result<Value, SqlError> {
-    let (text, position, length) = (some!(args.text(0)?), some!(args.int(1)?), some!(args.int(2)?));
-    let new = some!(args.part(3)?);
+    // The texts are read first: what cannot be converted is an error, even if there is no position.
+    let (text, new) = (some!(args.text(0)?), some!(args.part(3)?));
+    let (position, length) = (some!(args.int(1)?), some!(args.int(2)?));
     let binary = args.is_binary(0);
     if position < 1 || position > length_of(&text, binary) as i64 {
         return Ok(args.string(text));
@@ -568,9 +571,10 @@ fn soundex(args: &Args<'_>) -> Result<Value, SqlError> {
         b'R' => b'6',
         _ => b'0',
     };
-    // Letters that are not ASCII count as vowels.
+    // From there on every character counts as a letter, and as a vowel.
+    const FIRST_OTHER: char = '\u{C0}';
     let text = String::from_utf8_lossy(&text);
-    let letters = text.chars().filter(|c| if c.is_ascii() { c.is_ascii_alphabetic() } else { c.is_alphabetic() });
+    let letters = text.chars().filter(|c| c.is_ascii_alphabetic() || *c >= FIRST_OTHER);
     let (mut out, mut chars) = (String::new(), 0);
     let mut last = b'0';
     for letter in letters {

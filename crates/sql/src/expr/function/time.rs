@@ -357,6 +357,9 @@ fn makedate(args: &Args<'_>) -> Result<Value, SqlError> {
 
 fn maketime(args: &Args<'_>) -> Result<Value, SqlError> {
     let (hour, minute, second) = (some!(args.int(0)?), some!(args.int(1)?), some!(args.double(2)?));
+    if second.abs() >= i64::MAX as f64 {
+        args.ctx.truncated("DECIMAL", &coerce::text_of(&args.args[2], &*args.value(2)?))?;
+    }
     if !(0..60).contains(&minute) || !(0.0..60.0).contains(&second) {
         return Ok(Value::Null);
     }
@@ -442,7 +445,7 @@ fn unix_timestamp(args: &Args<'_>) -> Result<Value, SqlError> {
     if args.len() == 0 {
         return Ok(Value::Int((args.ctx.now.0 / MICROS_PER_SECOND as u64) as i64));
     }
-    let value = args.value(0)?;
+    let value = args.dated(0)?;
     let local = match &*value {
         Value::Null => return Ok(Value::Null),
         other => coerce::to_datetime(other, Allow::ZEROS, args.ctx)?.unwrap_or(DateTime::ZERO),

@@ -58,7 +58,6 @@ pub(super) fn slot_name(slot: usize, block: &BlockPlan) -> String {
         },
         SlotSource::Key { index } => format!("<key {}>", index + 1),
         SlotSource::Aggregate { index } => format!("<aggregate {}>", index + 1),
-        SlotSource::Output { column } => format!("<column {}>", column + 1),
     }
 }
 
