@@ -175,6 +175,9 @@ pub trait Spawner: Send + Sync {
     fn spawn(&self, name: &str, task: BoxFuture<'static, ()>);
     /// Runs a task that may block (files in [`IoMode::Inline`], long computation) on a thread of its own.
     fn spawn_thread(&self, name: &str, task: BoxFuture<'static, ()>);
+    /// Called by a task that computes for long without waiting: its thread leaves the other tasks to another one, if it has had them for some
+    /// milliseconds.
+    fn step_aside(&self) {}
     /// How many threads do useful work at once; the default for numbers of workers.
     fn parallelism(&self) -> usize;
     /// See [`Env::step`].

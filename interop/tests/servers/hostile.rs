@@ -187,6 +187,32 @@ fn the_same_answers_as_mysqls_to_broken_packets() {
     assert!(differences.is_empty(), "{}", differences.join("\n"));
 }
 
+/// Calls that go on for hours: as many as there are threads leave room for others, who see them and kill them.
+#[test]
+fn long_calls_hold_nobody() {
+    let server = server("hostile-calls", &["worker_threads=1"]);
+    let (client, port) = (server.client(), server.port());
+    let calls = [
+        "SELECT LOCATE(CONCAT(REPEAT('a', 500000), 'b'), REPEAT('a', 20000000))",
+        "SELECT REPEAT('a', 3000000) LIKE CONCAT('%', REPEAT('a', 1000000), 'b')",
+        "SELECT INSTR(REPEAT('ä', 5000000), CONCAT(REPEAT('ä', 200000), 'b'))",
+    ];
+    let ask = |sql: &'static str| std::thread::spawn(move || Connection::open(port, "d").unwrap().succeed(sql));
+    let waiting = calls.map(ask);
+    let running =
+        "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT%REPEAT%' AND id <> CONNECTION_ID()";
+    until("all run", || client.query(running).unwrap().lines().count() == calls.len());
+    for id in client.query(running).unwrap().lines() {
+        client.query(&format!("KILL QUERY {id}")).unwrap();
+    }
+    for waiting in waiting {
+        assert!(waiting.join().unwrap().unwrap_err().contains("interrupted"));
+    }
+    let limited =
+        "SET max_execution_time = 100; SELECT LOCATE(CONCAT(REPEAT('a', 500000), 'b'), REPEAT('a', 20000000))";
+    assert!(client.query(limited).unwrap_err().contains("maximum statement execution time exceeded"));
+}
+
 #[test]
 fn half_a_handshake_and_silence() {
     let server = server("hostile-silence", &["connect_timeout=2", "net_read_timeout=1"]);

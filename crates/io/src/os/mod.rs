@@ -11,6 +11,7 @@ mod threads;
 mod timer;
 mod uring;
 
+use std::cell::Cell;
 use std::io::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,7 +19,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base::UnixMicros;
 use rand::TryRngCore;
-use tokio::runtime::Handle;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
 use self::disk::OsDisk;
 use self::network::OsNetwork;
@@ -117,9 +118,31 @@ impl Spawner for OsSpawner {
         }
     }
 
+    fn step_aside(&self) {
+        let now = Instant::now();
+        let is_of_workers = || self.runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+        let is_due = STEPPED_ASIDE.get().is_none_or(|last| now.duration_since(last) >= BETWEEN_STEPS);
+        if !is_due || !is_of_workers() || Handle::try_current().is_err() {
+            return;
+        }
+        // The runtime gives what a worker has to another thread when it is about to block. The pause lets that thread begin; after it this
+        // one is no worker any more, until the task waits for something.
+        tokio::task::block_in_place(|| std::thread::sleep(HANDING_OVER));
+        STEPPED_ASIDE.set(Some(Instant::now()));
+    }
+
     fn parallelism(&self) -> usize {
         processors()
     }
+}
+
+/// So long a thread computes before it steps aside again.
+const BETWEEN_STEPS: Duration = Duration::from_millis(10);
+/// Longer than a thread takes to begin.
+const HANDING_OVER: Duration = Duration::from_micros(100);
+
+thread_local! {
+    static STEPPED_ASIDE: Cell<Option<Instant>> = const { Cell::new(None) };
 }
 
 /// The operating system's random numbers.

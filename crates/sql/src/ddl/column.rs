@@ -1,5 +1,6 @@
 //! Columns: from what was written to a [`ColumnDef`], with MySQL's limits.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -244,14 +245,15 @@ fn members(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
         return Err(SqlError::new(codes::TOO_BIG_SET, format!("Too many strings for column {name} and SET")));
     }
     let kind = if is_set { "SET" } else { "ENUM" };
-    for (place, member) in members.iter().enumerate() {
+    let mut known = HashSet::with_capacity(members.len());
+    for member in members.iter() {
         if is_set && member.contains(',') {
             return Err(SqlError::new(
                 codes::ILLEGAL_VALUE_FOR_TYPE,
                 format!("Illegal set '{member}' value found during parsing"),
             ));
         }
-        if members[..place].iter().any(|before| types::schema::same_name(before, member)) {
+        if !known.insert(member.to_lowercase()) {
             let message = format!("Column '{name}' has duplicated value '{member}' in {kind}");
             return Err(SqlError::new(codes::DUPLICATED_VALUE_IN_TYPE, message));
         }

@@ -5,6 +5,7 @@ use types::Value;
 
 use crate::expr::context::{EvalContext, Host, SessionInfo, Warnings};
 use crate::expr::tree::{Constancy, Expr, ExprKind, VariableScope};
+use crate::expr::work;
 
 /// The value of an expression that has it for ever; `None` if it has not, or fails.
 pub(crate) fn constant(expr: &Expr, session: &SessionInfo) -> Option<Value> {
@@ -15,6 +16,7 @@ pub(crate) fn constant(expr: &Expr, session: &SessionInfo) -> Option<Value> {
         return None;
     }
     let warnings = Warnings::default();
+    work::begin_constant();
     expr.eval(&[], &EvalContext::new(session, &NoHost, UnixMicros(0), &warnings)).ok()
 }
 

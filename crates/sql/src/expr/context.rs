@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use base::memory;
 use base::{Cancel, SqlError, UnixMicros, codes};
-use io::Clock;
+use io::{Clock, Spawner};
 use jiff::tz::TimeZone;
 use parking_lot::Mutex;
 use types::charset::Charset;
@@ -236,6 +236,8 @@ pub struct Watch<'a> {
     pub cancel: &'a Cancel,
     /// For `deadline`.
     pub clock: &'a dyn Clock,
+    /// Whose thread the statement computes on.
+    pub spawner: &'a dyn Spawner,
     /// When the statement ends by itself.
     pub deadline: Option<Deadline>,
 }

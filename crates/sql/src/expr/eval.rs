@@ -194,7 +194,8 @@ impl Expr {
                     return Ok(None);
                 }
                 let (text, pattern) = (coerce::text(&text, &args[0].ty), coerce::text(&pattern, &args[1].ty));
-                Ok(Some(pattern::like(&text, &pattern, *escape, collation)))
+                let mut worked = |steps| ctx.worked(steps);
+                pattern::like_counted(&text, &pattern, *escape, collation, &mut worked).map(Some)
             }
             _ => coerce::truth(&self.eval(row, ctx)?, ctx),
         }

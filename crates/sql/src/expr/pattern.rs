@@ -1,16 +1,32 @@
 //! LIKE: `%` is any text, `_` any character, and the escape character takes the next one as it is.
 
+use base::SqlError;
 use types::{CollationId, collation};
 
 /// Whether the text is what the pattern describes. Characters are equal as the collation says, one by one.
+/// For texts and patterns that are names.
 pub(crate) fn like(text: &[u8], pattern: &[u8], escape: Option<char>, collation: CollationId) -> bool {
+    like_counted(text, pattern, escape, collation, &mut |_| Ok(())).unwrap_or(false)
+}
+
+/// The same for any. `worked` is told how many characters were compared, and may end it with its error.
+pub(crate) fn like_counted(
+    text: &[u8],
+    pattern: &[u8],
+    escape: Option<char>,
+    collation: CollationId,
+    worked: &mut dyn FnMut(u64) -> Result<(), SqlError>,
+) -> Result<bool, SqlError> {
     let mut buffer = [0; 4];
     let escape: &[u8] = match escape {
         Some(escape) => escape.encode_utf8(&mut buffer).as_bytes(),
         None => b"",
     };
-    Matcher { escape, collation, binary: collation == CollationId::BINARY }.matches(text, pattern)
+    Matcher { escape, collation, binary: collation == CollationId::BINARY }.matches(text, pattern, worked)
 }
+
+/// So many characters are compared before they are counted.
+const STEPS: u64 = 4096;
 
 struct Matcher<'a> {
     escape: &'a [u8],
@@ -29,17 +45,28 @@ enum Element<'a> {
 
 impl Matcher<'_> {
     /// Where a `%` was, text is given to it character by character until the rest fits; only the last `%` can need more.
-    fn matches(&self, text: &[u8], pattern: &[u8]) -> bool {
+    fn matches(
+        &self,
+        text: &[u8],
+        pattern: &[u8],
+        worked: &mut dyn FnMut(u64) -> Result<(), SqlError>,
+    ) -> Result<bool, SqlError> {
         let (mut text, mut pattern) = (text, pattern);
         let mut retry: Option<(&[u8], &[u8])> = None;
+        let mut steps = 0;
         loop {
+            steps += 1;
+            if steps == STEPS {
+                worked(steps)?;
+                steps = 0;
+            }
             let fits = match self.element(pattern) {
                 None => text.is_empty(),
                 Some((Element::Any, rest)) => {
                     retry = Some((text, rest));
                     pattern = rest;
                     if rest.is_empty() {
-                        return true;
+                        return Ok(true);
                     }
                     continue;
                 }
@@ -52,7 +79,7 @@ impl Matcher<'_> {
                 },
             };
             if fits {
-                return true;
+                return Ok(true);
             }
             match retry {
                 Some((from, rest)) if !from.is_empty() => {
@@ -60,7 +87,7 @@ impl Matcher<'_> {
                     retry = Some((from, rest));
                     (text, pattern) = (from, rest);
                 }
-                _ => return false,
+                _ => return Ok(false),
             }
         }
     }

@@ -33,6 +33,8 @@ mod strength {
     pub(super) const ASSIGN: u8 = 2;
     pub(super) const XOR: u8 = 7;
     pub(super) const COMPARE: u8 = 20;
+    /// IN, BETWEEN, LIKE, REGEXP, MEMBER OF, SOUNDS LIKE: a side of a comparison may be one of them.
+    pub(super) const PREDICATE: u8 = 21;
     pub(super) const SHIFT: u8 = 25;
     pub(super) const MULTIPLY: u8 = 40;
     pub(super) const BIT_XOR: u8 = 45;
@@ -88,7 +90,7 @@ impl Dialect for Commuter {
 
     fn prec_value(&self, precedence: Precedence) -> u8 {
         match precedence {
-            Precedence::Like => strength::COMPARE,
+            Precedence::Like | Precedence::Between => strength::PREDICATE,
             Precedence::Xor => strength::XOR,
             Precedence::Caret => strength::BIT_XOR,
             other => self.0.prec_value(other),
@@ -105,13 +107,20 @@ impl Dialect for Commuter {
             Token::ExclamationMark | Token::Colon => 0,
             Token::Word(word) if word.quote_style.is_some() => 0,
             Token::Word(word) if word.value.eq_ignore_ascii_case("MOD") => strength::MULTIPLY,
-            Token::Word(_) if is_sounds_like(parser) => strength::COMPARE,
+            Token::Word(_) if is_sounds_like(parser) => strength::PREDICATE,
             _ => return None,
         };
         Some(Ok(strength))
     }
 
     fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
+        // `a IN (1) + 1` and `a LIKE 'b' IN (1)` need parentheses.
+        if precedence >= strength::PREDICATE && is_predicate(left) {
+            return Some(parser.expected_ref("end of expression", parser.peek_token_ref()));
+        }
+        if let Some(negated) = is_between(parser) {
+            return Some(between(parser, left, negated));
+        }
         let op = match &parser.peek_token_ref().token {
             Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("MOD") => {
                 BinaryOperator::Modulo
@@ -158,6 +167,46 @@ impl Dialect for Commuter {
             _ => None,
         }
     }
+}
+
+fn is_predicate(expr: &Expr) -> bool {
+    use Expr::{
+        Between, InList, InSubquery, IsFalse, IsNotFalse, IsNotNull, IsNotTrue, IsNotUnknown, IsNull, IsTrue,
+        IsUnknown, Like, MemberOf, RLike,
+    };
+    matches!(
+        expr,
+        Between { .. }
+            | InList { .. }
+            | InSubquery { .. }
+            | Like { .. }
+            | RLike { .. }
+            | MemberOf(_)
+            | IsNull(_)
+            | IsNotNull(_)
+    ) || matches!(expr, IsTrue(_) | IsNotTrue(_) | IsFalse(_) | IsNotFalse(_) | IsUnknown(_) | IsNotUnknown(_))
+}
+
+/// `[NOT] BETWEEN`; whether NOT stands there.
+fn is_between(parser: &Parser<'_>) -> Option<bool> {
+    let keyword = |ahead| match &parser.peek_nth_token_ref(ahead).token {
+        Token::Word(word) if word.quote_style.is_none() => word.keyword,
+        _ => Keyword::NoKeyword,
+    };
+    match keyword(0) {
+        Keyword::BETWEEN => Some(false),
+        Keyword::NOT if keyword(1) == Keyword::BETWEEN => Some(true),
+        _ => None,
+    }
+}
+
+/// The upper bound may be a predicate itself: `a BETWEEN 0 AND (2 IN (1))` without the parentheses.
+fn between(parser: &mut Parser<'_>, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
+    (0..=usize::from(negated)).for_each(|_| parser.advance_token());
+    let low = parser.parse_subexpr(strength::PREDICATE)?;
+    parser.expect_keyword(Keyword::AND)?;
+    let high = parser.parse_subexpr(strength::COMPARE)?;
+    Ok(Expr::Between { expr: Box::new(left.clone()), negated, low: Box::new(low), high: Box::new(high) })
 }
 
 /// `[NOT] IN ((SELECT …), …)`: the parser knows either a list or a subquery.

@@ -147,7 +147,12 @@ impl Session {
                 now: hot.timestamp.map_or_else(|| clock.now(), UnixMicros),
                 warnings: &warnings,
                 strict: false,
-                watch: Some(Watch { cancel: &self.handle.cancel, clock, deadline: None }),
+                watch: Some(Watch {
+                    cancel: &self.handle.cancel,
+                    clock,
+                    spawner: &*self.shared.env.spawner,
+                    deadline: None,
+                }),
                 inserts: false,
             },
             env: &self.shared.env,

@@ -268,7 +268,7 @@ impl Session {
                     && hot.sql_mode.is_strict()
                     && !plan.ignores_errors()
                     && !self.replicated.only_warns(),
-                watch: Some(Watch { cancel: &self.handle.cancel, clock, deadline }),
+                watch: Some(Watch { cancel: &self.handle.cancel, clock, spawner: &*self.shared.env.spawner, deadline }),
                 inserts: plan.inserts(),
             },
             env: &self.shared.env,

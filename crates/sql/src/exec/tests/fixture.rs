@@ -108,7 +108,8 @@ impl Fixture {
         let session = &state.session;
         let strict = plan.writes() && session.sql_mode.is_strict();
         let cancel = Cancel::new();
-        let watch = Some(Watch { cancel: &cancel, clock: &*self.env.clock, deadline: None });
+        let watch =
+            Some(Watch { cancel: &cancel, clock: &*self.env.clock, spawner: &*self.env.spawner, deadline: None });
         let eval = EvalContext { strict, watch, ..EvalContext::new(session, &TestHost, NOW, warnings) };
         let mut context = ExecContext {
             engine: &self.engine,

@@ -2,6 +2,7 @@
 
 use base::{SqlError, codes};
 use bytes::Bytes;
+use memchr::memmem;
 use types::charset::{Charset, char_count, prefix_bytes};
 use types::{Value, collation};
 
@@ -183,7 +184,7 @@ fn substring_index(args: &Args<'_>) -> Result<Value, SqlError> {
         at(wanted as usize - 1).map_or(text.clone(), |end| text.slice(..end))
     } else if is_of_bytes(args) {
         // In a character set of single bytes they are counted from the end: `aa` is twice in `aaa`, and the last one counts.
-        let start = (0..wanted.unsigned_abs()).try_fold(text.len(), |end, _| find_last(&text[..end], &delimiter));
+        let start = memmem::rfind_iter(&text, &delimiter).nth(count(wanted.saturating_neg()) - 1);
         start.map_or(text.clone(), |start| text.slice(start + delimiter.len()..))
     } else {
         let before = occurrences(&text, &delimiter).count().checked_sub(wanted.unsigned_abs() as usize);
@@ -196,25 +197,9 @@ fn is_of_bytes(args: &Args<'_>) -> bool {
     args.is_binary(0) || matches!(args.args[0].ty.collation.charset(), Charset::Single(_))
 }
 
-fn find_last(text: &[u8], part: &[u8]) -> Option<usize> {
-    text.windows(part.len()).rposition(|window| window == part)
-}
-
 /// Where `part` is, each one behind the one before it; nowhere if it is empty.
 fn occurrences(text: &[u8], part: &[u8]) -> impl Iterator<Item = usize> {
-    let mut from = 0;
-    std::iter::from_fn(move || {
-        let at = from + find(text.get(from..)?, part).filter(|_| !part.is_empty())?;
-        from = at + part.len();
-        Some(at)
-    })
-}
-
-fn find(text: &[u8], part: &[u8]) -> Option<usize> {
-    if part.is_empty() {
-        return Some(0);
-    }
-    text.windows(part.len()).position(|window| window == part)
+    memmem::find_iter(text, part).filter(move |_| !part.is_empty())
 }
 
 fn char_length(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -376,25 +361,34 @@ fn locate(args: &Args<'_>, part: usize, text: usize) -> Result<Value, SqlError> 
     if start < 1 || start as usize > length_of(&text, binary) + 1 {
         return Ok(Value::Int(0));
     }
-    let mut at = end_of(&text, start as usize - 1, binary);
+    let from = end_of(&text, start as usize - 1, binary);
+    if binary || part.is_empty() {
+        let found = memmem::find(&text[from..], &part);
+        return Ok(Value::Int(found.map_or(0, |at| start + length_of(&text[from..from + at], binary) as i64)));
+    }
     let part_chars = length_of(&part, binary);
-    let mut position = start;
+    if length_of(&text[from..], binary) < part_chars {
+        return Ok(Value::Int(0));
+    }
+    // The text that is compared has as many characters as the part. It moves on by one character at either end.
+    let (mut at, mut end, mut position) = (from, from + end_of(&text[from..], part_chars, binary), start);
     loop {
-        let len = end_of(&text[at..], part_chars, binary);
-        if length_of(&text[at..at + len], binary) < part_chars {
-            return Ok(Value::Int(0));
-        }
-        let window = &text[at..at + len];
-        if window == part || !binary && collation::equal(collation, window, &part) {
+        let window = &text[at..end];
+        if window == part || collation::equal(collation, window, &part) {
             return Ok(Value::Int(position));
         }
-        if at == text.len() {
+        if end == text.len() {
             return Ok(Value::Int(0));
         }
+        args.ctx.worked(part.len() as u64 / STEPS_AT_ONCE + 1)?;
         at += end_of(&text[at..], 1, binary);
+        end += end_of(&text[end..], 1, binary);
         position += 1;
     }
 }
+
+/// Texts that differ mostly do so in the beginning: so many bytes of both are compared like one step.
+const STEPS_AT_ONCE: u64 = 16;
 
 fn field(args: &Args<'_>) -> Result<Value, SqlError> {
     let wanted = args.value(0)?;

@@ -1,8 +1,11 @@
 //! What looks for values in documents.
 
+use std::borrow::Borrow;
 use std::cmp::Ordering;
+use std::collections::HashSet;
 
 use super::*;
+use crate::expr::context::EvalContext;
 use crate::expr::pattern;
 use types::json::{Leg, Object, order, write_key};
 
@@ -17,19 +20,55 @@ pub(super) fn contains(args: &Args<'_>) -> Result<Value, SqlError> {
         2 => Some(&document),
         _ => some!(args.single_path(2)?).find_one(&document, true),
     };
-    Ok(Value::from(has(some!(within), &candidate)))
+    Ok(Value::from(has(some!(within), &candidate, args.ctx)?))
 }
 
 /// All elements of an array are in some element of the other; all members of an object in those of the same keys.
-fn has(document: &Json, candidate: &Json) -> bool {
+fn has(document: &Json, candidate: &Json, ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
+    ctx.worked(1)?;
     match (document, candidate) {
         (Json::Object(own), Json::Object(wanted)) => {
-            wanted.iter().all(|(key, value)| own.get(key).is_some_and(|own| has(own, value)))
+            for (key, value) in wanted.iter() {
+                let Some(own) = own.get(key) else { return Ok(false) };
+                if !has(own, value, ctx)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         }
-        (Json::Array(own), Json::Array(wanted)) => wanted.iter().all(|wanted| own.iter().any(|own| has(own, wanted))),
-        (Json::Array(own), wanted) => own.iter().any(|own| has(own, wanted)),
-        (own, wanted) => own.is_scalar() && equal(own, wanted),
+        (Json::Array(own), Json::Array(wanted)) => {
+            let (scalars, others): (Vec<&Json>, Vec<&Json>) = own.iter().partition(|own| own.is_scalar());
+            let scalars = keys(scalars.into_iter());
+            for wanted in wanted {
+                if !(wanted.is_scalar() && scalars.contains(&key(wanted))) && !any_has(&others, wanted, ctx)? {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
+        }
+        (Json::Array(own), wanted) => any_has(own, wanted, ctx),
+        (own, wanted) => Ok(own.is_scalar() && equal(own, wanted)),
     }
+}
+
+fn any_has<J: Borrow<Json>>(own: &[J], wanted: &Json, ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
+    for own in own {
+        if has(own.borrow(), wanted, ctx)? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// The same for values that are equal.
+fn key(json: &Json) -> Vec<u8> {
+    let mut key = Vec::new();
+    order::sort_key(json, &mut key);
+    key
+}
+
+fn keys<'j>(elements: impl Iterator<Item = &'j Json>) -> HashSet<Vec<u8>> {
+    elements.map(key).collect()
 }
 
 pub(super) fn overlaps(args: &Args<'_>) -> Result<Value, SqlError> {
@@ -38,7 +77,8 @@ pub(super) fn overlaps(args: &Args<'_>) -> Result<Value, SqlError> {
         (Json::Object(a), Json::Object(b)) => share_member(&a, &b),
         (a, b) => {
             let (a, b) = (a.into_array(), b.into_array());
-            a.iter().any(|a| b.iter().any(|b| equal(a, b)))
+            let known = keys(a.iter());
+            b.iter().any(|b| known.contains(&key(b)))
         }
     }))
 }
@@ -85,13 +125,15 @@ pub(super) fn search(args: &Args<'_>) -> Result<Value, SqlError> {
     for at in 4..args.len() {
         paths.push(some!(args.path(at)?));
     }
-    let mut search = Search { pattern: &text, escape, is_all, found: Vec::new() };
+    let (ctx, known) = (args.ctx, HashSet::new());
+    let mut search = Search { pattern: &text, escape, is_all, found: Vec::new(), known, ended: Ok(()), ctx };
     if paths.is_empty() {
         search.walk(&document, &mut "$".to_owned());
     }
     for path in &paths {
         places(&document, &path.legs, &mut "$".to_owned(), &mut |json, place| search.walk(json, place));
     }
+    search.ended?;
     let mut found = search.found;
     match found.len() {
         0 => Ok(Value::Null),
@@ -115,18 +157,31 @@ struct Search<'s> {
     escape: Option<char>,
     is_all: bool,
     found: Vec<String>,
+    /// The places in `found`: several paths may lead to one.
+    known: HashSet<String>,
+    /// The statement has to end.
+    ended: Result<(), SqlError>,
+    ctx: &'s EvalContext<'s>,
 }
 
 impl Search<'_> {
     fn walk(&mut self, json: &Json, place: &mut String) {
-        if !self.is_all && !self.found.is_empty() {
+        if !self.is_all && !self.found.is_empty() || self.ended.is_err() {
             return;
         }
-        if let Json::String(text) = json
-            && pattern::like(text.as_bytes(), self.pattern, self.escape, CollationId::UTF8MB4_BIN)
-            && !self.found.contains(place)
-        {
-            self.found.push(place.clone());
+        if let Json::String(text) = json {
+            let mut worked = |steps| self.ctx.worked(steps);
+            match pattern::like_counted(
+                text.as_bytes(),
+                self.pattern,
+                self.escape,
+                CollationId::UTF8MB4_BIN,
+                &mut worked,
+            ) {
+                Ok(true) if self.known.insert(place.clone()) => self.found.push(place.clone()),
+                Ok(_) => {}
+                Err(error) => self.ended = Err(error),
+            }
         }
         each_child(json, place, &mut |child, place| self.walk(child, place));
     }
