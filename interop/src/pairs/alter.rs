@@ -311,6 +311,13 @@ impl Alter {
         if has_members || is_retyped {
             self.clauses.retain(|clause| !clause.starts_with("CONVERT TO"));
         }
+        if self.clauses.iter().any(|clause| clause.starts_with("CONVERT TO")) {
+            for column in &mut self.table.columns {
+                if let Type::Text(_, charset) = &mut column.kind {
+                    *charset = "utf8mb4 COLLATE utf8mb4_bin";
+                }
+            }
+        }
         if self.clauses.is_empty() {
             self.clause("FORCE".into());
         }
