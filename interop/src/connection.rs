@@ -245,6 +245,27 @@ impl Connection {
         Ok((prepared, answer?))
     }
 
+    /// What a server says of a statement's parameters when it prepares it.
+    ///
+    /// # Errors
+    /// When the statement is refused or the connection breaks.
+    pub fn parameters(&mut self, sql: &str) -> Result<Vec<OwnedColumn>> {
+        self.command(|out| {
+            out.push(com::STMT_PREPARE);
+            out.extend_from_slice(sql.as_bytes());
+        })?;
+        let packet = self.packet()?;
+        if packet.first() == Some(&reply::ERR) {
+            return Err(format!("{sql}: {:?}", failed(&packet)?));
+        }
+        let mut reader = Reader::new(&packet[5..]);
+        let columns = reader.u16("number of columns").map_err(|error| error.to_string())?;
+        let count = reader.u16("number of parameters").map_err(|error| error.to_string())?;
+        let parameters = self.columns(count.into())?;
+        self.columns(columns.into())?;
+        Ok(parameters)
+    }
+
     /// COM_RESET_CONNECTION
     ///
     /// # Errors

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use sql::ResultColumn;
 use sql::account::Privilege;
-use types::charset::Charset;
 use wire::codec::text;
 use wire::command::{Command, PrepareOk};
 use wire::flags::{capability, com};
@@ -193,27 +192,24 @@ impl Connection {
             return self.write_err(&SqlError::new(codes::PS_MANY_PARAM, text));
         }
         let columns = prepared.columns.clone();
-        let param_count = prepared.param_count;
+        let params = prepared.params.clone();
         let id = self.statements.add(place, prepared, text);
-        self.write_prepared(id, param_count, &columns);
+        self.write_prepared(id, &params, &columns);
     }
 
-    fn write_prepared(&mut self, id: u32, param_count: usize, columns: &[ResultColumn]) {
+    fn write_prepared(&mut self, id: u32, params: &[ResultColumn], columns: &[ResultColumn]) {
         let ok = PrepareOk {
             id,
             columns: columns.len() as u16,
-            params: param_count as u16,
+            params: params.len() as u16,
             warnings: self.session.warning_count(),
         };
         let charset = self.session.settings().hot.character_set_results;
         let status = self.session.status().0;
         self.link.writer.packet(|out| ok.encode(out));
         let old_ends = self.link.capabilities & capability::DEPRECATE_EOF == 0;
-        if param_count > 0 {
-            let param = param_column();
-            for _ in 0..param_count {
-                self.link.writer.packet(|out| definition(&param, None).encode(out, Charset::Utf8Mb4));
-            }
+        if !params.is_empty() {
+            write_columns(&mut self.link, params, charset);
             if old_ends {
                 reply::write_eof(&mut self.link.writer, 0, status);
             }
@@ -276,11 +272,6 @@ fn works_with_expired_password(command: &Command<'_>) -> bool {
             | Command::StmtClose(_)
             | Command::StmtSendLongData { .. }
     )
-}
-
-/// What a parameter is said to be before anything is known of it.
-fn param_column() -> ResultColumn {
-    ResultColumn::new("?", sql::FieldType::VarString, types::CollationId(wire::flags::COLLATION_BINARY), 0)
 }
 
 /// A statement's text without what clients put behind it: semicolons and space, and the NUL that ends a text in C.

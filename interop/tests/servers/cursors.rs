@@ -238,3 +238,30 @@ print("ok")
 "#;
     assert_eq!(python(script, &[&server.port().to_string()]).unwrap(), "ok\n");
 }
+
+/// What parameters are for is said as MySQL says it: Connector/J asks before it sends a number beyond BIGINT.
+#[test]
+fn parameters_are_described_as_in_mysql() {
+    let table = "CREATE DATABASE p; CREATE TABLE p.p (bu BIGINT UNSIGNED, i INT, v VARCHAR(10), x TEXT, d DATETIME(3), da DATE, t TIME, ts TIMESTAMP NULL, \
+                 y YEAR, dc DECIMAL(10,2), f FLOAT, b BLOB, bi BINARY(5), j JSON, e ENUM('a','b'), s SET('a'), bt BIT(10))";
+    let statements = [
+        "INSERT INTO p VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "UPDATE p SET bu = ?, i = ? WHERE bu = ? AND i > ? AND v = ? AND i IN (?, ?) AND d BETWEEN ? AND ? LIMIT ?",
+        "SELECT ?, ? + 1, CONCAT(?), bu + ? FROM p WHERE ? = bu LIMIT ?, ?",
+        "REPLACE INTO p SET bu = ?, y = ?",
+        "INSERT INTO p (bu) VALUES (? + 1) ON DUPLICATE KEY UPDATE bu = ?",
+        "DELETE FROM p WHERE bu = ?",
+    ];
+    let server = Server::start("parameters", ServerOptions::default()).unwrap();
+    let mysql = Peer::start(Kind::Mysql97, "parameters", Duration::ZERO, &[]).unwrap();
+    let of = |client: interop::Client, port: u16| {
+        client.query(table).unwrap();
+        let mut connection = interop::Connection::open(port, "p").unwrap();
+        connection.succeed("SET NAMES utf8mb4").unwrap();
+        statements.map(|sql| connection.parameters(sql).unwrap())
+    };
+    let (ours, theirs) = (of(server.client(), server.port()), of(mysql.client(), mysql.port()));
+    for ((sql, ours), theirs) in statements.into_iter().zip(ours).zip(theirs) {
+        assert_eq!(ours, theirs, "{sql}");
+    }
+}

@@ -129,7 +129,10 @@ impl<'a> Binder<'a> {
             }
             E::Between { expr, negated, low, high } => {
                 let (value, bounds) = (bind(self, expr)?, [bind(self, low)?, bind(self, high)?]);
-                bounds.iter().for_each(|bound| self.note_bound(expr, &value, bound));
+                for bound in &bounds {
+                    self.note_bound(expr, &value, bound);
+                    self.describe_compared(&value, bound);
+                }
                 let [low, high] = bounds;
                 Ok(negate_if(*negated, build::between(value, low, high)?))
             }
@@ -246,6 +249,7 @@ impl<'a> Binder<'a> {
 
     /// In a select list a parameter has a type before it has a value, so that the answer to PREPARE can tell the column's.
     pub(crate) fn assume_param(&mut self, arg: &mut Expr, beside: &ExprType, scope: ExprScope<'_>) {
+        self.describe_param(arg, beside);
         let unknown = matches!(arg.kind, ExprKind::Param(_)) && arg.ty.kind == Kind::Any;
         if unknown && scope.clause == Clause::FieldList && self.context.param_types.is_empty() {
             arg.ty = build::assumed_param(beside);
@@ -423,6 +427,7 @@ impl<'a> Binder<'a> {
         }
         let value = self.bind_expr(expr, scope)?;
         let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
+        list.iter().for_each(|item| self.describe_compared(&value, item));
         match <[Expr; 1]>::try_from(list) {
             Ok([item]) => {
                 let item = self.folded_beside_time(item, &value);

@@ -21,6 +21,7 @@ mod grouping;
 pub(crate) mod literal;
 mod name;
 pub(crate) mod output;
+pub(crate) mod param;
 pub(crate) mod query;
 mod rollup;
 mod row;
@@ -31,7 +32,7 @@ pub(crate) mod tree;
 mod union;
 pub(crate) mod written;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -44,6 +45,7 @@ use crate::bind::tree::TableSource;
 use crate::ddl::{check_database_name, check_length, check_table_name};
 use crate::expr::Expr;
 use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
+use crate::result::ResultColumn;
 
 /// A common table expression that is in scope.
 struct Cte<'a> {
@@ -73,6 +75,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) needs: Privilege,
     /// Types depend on those of parameters: the statement is planned for the values that it is given.
     pub(crate) types_params: bool,
+    /// What the parameters are for, as far as that is known.
+    pub(crate) params: BTreeMap<usize, ResultColumn>,
     /// Constants that are compared with columns of dates and times.
     pub(crate) constants: Vec<constant::ConstantBeside>,
     /// See [`Binder::aggregate_level`].
@@ -94,6 +98,7 @@ impl<'a> Binder<'a> {
             temporary: Vec::new(),
             needs: Privilege::Select,
             types_params: false,
+            params: BTreeMap::new(),
             constants: Vec::new(),
             aggregate_levels: HashMap::new(),
         }

@@ -8,7 +8,7 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::tree::{BoundBody, BoundQuery, Limit, RowLock};
 use crate::bind::union::conform;
 use crate::bind::{Binder, Cte};
-use crate::expr::{Expr, ExprType};
+use crate::expr::{Expr, ExprType, Kind};
 
 /// What stands around a query's body.
 #[derive(Default)]
@@ -147,6 +147,7 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn bind_row_count(&mut self, expr: &'a sql::Expr) -> Result<Expr, SqlError> {
         let bound = self.bind_expr(expr, ExprScope::new(Clause::FieldList))?;
+        self.describe_param(&bound, &ExprType::of_kind(Kind::UInt));
         if is_number_or_param(&bound) {
             Ok(bound)
         } else {

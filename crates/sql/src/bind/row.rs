@@ -30,6 +30,7 @@ impl<'a> Binder<'a> {
             }
             (None, None) => {
                 let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
+                self.describe_compared(&l, &r);
                 let l = self.folded_beside_time(l, &r);
                 let r = self.folded_beside_time(r, &l);
                 self.note_constant((left, right), &l, &r);

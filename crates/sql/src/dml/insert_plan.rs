@@ -18,7 +18,7 @@ use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_co
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
-use crate::expr::{Expr, ExprKind, build};
+use crate::expr::{Expr, ExprKind, ExprType, build};
 use crate::parse::ast::Insert;
 use crate::parse::{LiteralRows, plain_values};
 use crate::plan::node::QueryPlan;
@@ -412,7 +412,9 @@ pub(crate) fn bind_assigned<'a>(
         return Ok(Assigned::Default(DefaultValue::of(binder, &table.def.columns[column])?));
     }
     let value = binder.bind_expr(value, ExprScope::new(Clause::FieldList))?;
-    Ok(Assigned::Expr(for_column(value, &table.def.columns[column])))
+    let column = &table.def.columns[column];
+    binder.describe_param(&value, &ExprType::of_column(column));
+    Ok(Assigned::Expr(for_column(value, column)))
 }
 
 /// Assignments with the slots of the columns that the frame has.

@@ -24,7 +24,7 @@ use crate::dml::insert_plan::InsertPlan;
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::BATCH_ROWS;
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprType};
 use crate::parse::{Literal, LiteralRows};
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
@@ -84,7 +84,11 @@ pub(crate) async fn bind_values<'a>(
             let before = binder.scope().subqueries.len();
             let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
             let value = if is_default(expr) { None } else { Some(bind(binder)?) };
-            let expr = value.map(|value| for_column(value, &table.def.columns[target]));
+            let column = &table.def.columns[target];
+            if let Some(value) = &value {
+                binder.describe_param(value, &ExprType::of_column(column));
+            }
+            let expr = value.map(|value| for_column(value, column));
             values.push(RowValue { expr, subqueries: before..binder.scope().subqueries.len() });
         }
         bound.push(values);

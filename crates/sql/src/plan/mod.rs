@@ -31,6 +31,7 @@ mod order;
 mod sample;
 pub(crate) mod semijoin;
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use base::SqlError;
@@ -89,6 +90,8 @@ pub struct Plan {
     pub(crate) locks: Vec<(Arc<Table>, TableMode)>,
     uses: Vec<TableUse>,
     columns: Vec<ResultColumn>,
+    /// What the parameters are for, as far as that is known.
+    pub(crate) params: BTreeMap<usize, ResultColumn>,
     catalog_version: u64,
     /// The types of the parameters with which it was planned, if it depends on them.
     param_types: Option<Vec<ExprType>>,
@@ -315,6 +318,7 @@ impl Plan {
     fn new(context: &PlanContext<'_>, kind: PlanKind, mut binder: bind::Binder<'_>) -> Self {
         let param_types = binder.types_params.then(|| context.param_types.to_vec());
         let constants = std::mem::take(&mut binder.constants);
+        let params = std::mem::take(&mut binder.params);
         let (locks, uses) = binder.into_uses();
         let columns = match &kind {
             PlanKind::Query(query) if query.into.is_empty() => query.columns.clone(),
@@ -323,6 +327,7 @@ impl Plan {
         // INSERT … VALUES has but one way.
         let has_choice = locks.len() > 1 || !matches!(kind, PlanKind::Insert(_));
         let sizes = locks.iter().filter(|_| has_choice).map(|(table, _)| context.engine.estimate_rows(table)).collect();
-        Plan { kind, constants, locks, uses, columns, catalog_version: context.catalog.version(), param_types, sizes }
+        let catalog_version = context.catalog.version();
+        Plan { kind, constants, locks, uses, columns, params, catalog_version, param_types, sizes }
     }
 }

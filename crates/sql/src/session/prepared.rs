@@ -8,6 +8,7 @@ use super::Session;
 use super::counters::Counter;
 use super::rows::RowStatement;
 use crate::account::Privilege;
+use crate::bind::param;
 use crate::exec::spill::memory_size;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
@@ -19,6 +20,8 @@ use crate::result::{Outcome, ResultColumn, ResultSink};
 pub struct Prepared {
     /// Number of `?`.
     pub param_count: usize,
+    /// What its parameters are said to be, in order.
+    pub params: Vec<ResultColumn>,
     /// The shape of its rows; empty if it has none, or if it is none that has a plan.
     pub columns: Vec<ResultColumn>,
     parsed: ParsedStatement,
@@ -101,8 +104,11 @@ impl Session {
             plan = Some(planned);
         }
         let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
+        let param =
+            |number| plan.as_ref().and_then(|plan| plan.params.get(&number)).cloned().unwrap_or_else(param::unknown);
+        let params = (0..parsed.param_count).map(param).collect();
         let bytes = memory::now().saturating_sub(before);
-        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, bytes, database })
+        Ok(Prepared { param_count: parsed.param_count, params, columns, parsed, plan, bytes, database })
     }
 
     /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from
