@@ -1,12 +1,16 @@
 //! The server's own log: lines on standard error, or in a file (`log_error`).
 
+use std::fmt::Debug;
 use std::fs::{File, OpenOptions};
 use std::io::{IsTerminal, Write, stderr};
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
 use parking_lot::Mutex;
+use tracing::field::Field;
 use tracing_subscriber::EnvFilter;
+use tracing_subscriber::field::MakeExt;
+use tracing_subscriber::fmt::format::{self, Writer};
 
 use crate::datadir;
 use crate::error::{Context, ServerError};
@@ -70,7 +74,22 @@ fn start(colors: bool) {
         .with_env_var(FILTER_VARIABLE)
         .from_env_lossy();
     let subscriber = tracing_subscriber::fmt().with_env_filter(filter).with_writer(writer).with_ansi(colors);
+    let subscriber = subscriber.fmt_fields(format::debug_fn(write_field).delimited(" "));
     let _ = subscriber.with_target(false).try_init();
+}
+
+/// What clients have a part in (names of accounts, statements) may neither begin a line nor move a terminal's cursor.
+fn write_field(line: &mut Writer<'_>, field: &Field, value: &dyn Debug) -> std::fmt::Result {
+    if field.name() != "message" {
+        write!(line, "{field}=")?;
+    }
+    for char in format!("{value:?}").chars() {
+        match char {
+            char if char.is_control() => write!(line, "{}", char.escape_default())?,
+            char => line.write_char(char)?,
+        }
+    }
+    Ok(())
 }
 
 fn writer() -> Box<dyn Write> {

@@ -214,6 +214,14 @@ fn long_calls_hold_nobody() {
 }
 
 #[test]
+fn a_name_begins_no_line_of_the_log() {
+    let server = server("hostile-names", &[]);
+    assert!(Connection::open_as(server.port(), "x\nERROR fake \x1b[31m", "").is_err());
+    until("it is logged", || server.log().contains(r"x\nERROR fake \u{1b}[31m"));
+    assert!(!server.log().contains("\nERROR fake"));
+}
+
+#[test]
 fn half_a_handshake_and_silence() {
     let server = server("hostile-silence", &["connect_timeout=2", "net_read_timeout=1"]);
     let before = Held::by(&server).unwrap();

@@ -8,6 +8,7 @@ use crate::bind::Binder;
 use crate::bind::enclosing::misplaced;
 use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
+use crate::bind::scope::ColumnName;
 use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate};
 use crate::expr::choice::condition_of_if;
@@ -311,15 +312,16 @@ impl<'a> Binder<'a> {
 
     /// `DEFAULT(column)`
     fn bind_default_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
-        let name = column_of(arg).ok_or_else(|| SqlError::not_supported(arg))?;
-        let column = crate::bind::scope::ColumnName { schema: None, table: None, column: name };
+        let name = expr_of(arg).and_then(qualified_name).ok_or_else(|| SqlError::not_supported(arg))?;
+        let unknown = || crate::bind::scope::unknown_column(&name.text(), "field list");
         let scope = self.scope();
-        let (table, column) =
-            scope.find(column, "field list")?.ok_or_else(|| crate::bind::scope::unknown_column(name, "field list"))?;
-        let crate::bind::tree::TableSource::Base(table) = &scope.tables[table].source else {
+        let (number, column) = scope.find(name, "field list")?.ok_or_else(unknown)?;
+        let crate::bind::tree::TableSource::Base(table) = &scope.tables[number].source else {
             return Err(SqlError::not_supported("DEFAULT() of a derived table"));
         };
         let table = table.clone();
+        // Its default is for those who may read the column.
+        scope.column_slot(number, column);
         crate::dml::default_expr(self, &table.def.columns[column])
     }
 }
@@ -327,6 +329,21 @@ impl<'a> Binder<'a> {
 pub(crate) fn expr_of(arg: &sql::FunctionArg) -> Option<&sql::Expr> {
     match arg {
         sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => Some(expr),
+        _ => None,
+    }
+}
+
+fn qualified_name(expr: &sql::Expr) -> Option<ColumnName<'_>> {
+    let parts: &[sql::Ident] = match expr {
+        sql::Expr::Identifier(name) => std::slice::from_ref(name),
+        sql::Expr::CompoundIdentifier(names) => names,
+        _ => return None,
+    };
+    let parts: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
+    match parts[..] {
+        [column] => Some(ColumnName { schema: None, table: None, column }),
+        [table, column] => Some(ColumnName { schema: None, table: Some(table), column }),
+        [schema, table, column] => Some(ColumnName { schema: Some(schema), table: Some(table), column }),
         _ => None,
     }
 }

@@ -21,7 +21,7 @@ use crate::expr::{Expr, SqlMode, VariableScope, build, function};
 use crate::load::Rules;
 use crate::parse::ast::{LoadData, LoadDuplicates, LoadTarget};
 use crate::plan::node::SubqueryPlan;
-use crate::plan::{PlanContext, Privilege, block};
+use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 
 /// A planned LOAD DATA.
 #[derive(Debug)]
@@ -89,7 +89,8 @@ pub(crate) async fn plan_load<'a>(
     let charset = charset_of(context, load)?;
     let replace = load.duplicates == LoadDuplicates::Replace;
     let table = binder.base_table(load.table.schema.as_deref(), &load.table.name)?;
-    binder.use_table(&table, Privilege::Insert, TableMode::IntentExclusive);
+    binder.lock_table(&table, TableMode::IntentExclusive);
+    binder.use_columns(&table, Privilege::Insert, UsedColumns::Named(Vec::new()));
     binder.needs = Privilege::Select;
     if replace {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
@@ -101,6 +102,12 @@ pub(crate) async fn plan_load<'a>(
     let targets = targets(binder, load, &table)?;
     let rules = Rules::new(format, escaped, charset, fixed_length(load, &table, &targets)?);
     let set = bind_set(binder, load, &table, &targets, rules.charset())?;
+    let of_file = targets.iter().filter_map(|target| match target {
+        Target::Column(column) => Some(*column),
+        Target::Variable(_) => None,
+    });
+    let written = of_file.chain(set.iter().map(|set| set.column)).collect();
+    binder.use_columns(&table, Privilege::Insert, UsedColumns::Named(written));
     let scope = binder.scopes.pop().unwrap_or_default();
     if binder.reads(&table) {
         let message = format!("You can't specify target table '{}' for update in FROM clause", load.table.name);

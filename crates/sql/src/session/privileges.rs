@@ -23,6 +23,7 @@ impl Session {
             let held = account.on_table(&used.schema, &used.table);
             if used.columns == UsedColumns::Locked {
                 let locks = [Privilege::Update, Privilege::Delete, Privilege::LockTables];
+                let held = account.on_any_column(&used.schema, &used.table).with(held);
                 if !locks.iter().any(|lock| held.has(*lock)) {
                     return Err(self.table_denied("SELECT with locking clause", &used.table));
                 }
