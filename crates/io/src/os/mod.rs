@@ -120,9 +120,11 @@ impl Spawner for OsSpawner {
 
     fn step_aside(&self) {
         let now = Instant::now();
-        let is_of_workers = || self.runtime.runtime_flavor() == RuntimeFlavor::MultiThread;
+        // The caller may run in a runtime of another kind, or in none.
+        let is_of_workers =
+            || Handle::try_current().is_ok_and(|own| own.runtime_flavor() == RuntimeFlavor::MultiThread);
         let is_due = STEPPED_ASIDE.get().is_none_or(|last| now.duration_since(last) >= BETWEEN_STEPS);
-        if !is_due || !is_of_workers() || Handle::try_current().is_err() {
+        if !is_due || !is_of_workers() {
             return;
         }
         // The runtime gives what a worker has to another thread when it is about to block. The pause lets that thread begin; after it this

@@ -40,7 +40,8 @@ fn has(document: &Json, candidate: &Json, ctx: &EvalContext<'_>) -> Result<bool,
             let (scalars, others): (Vec<&Json>, Vec<&Json>) = own.iter().partition(|own| own.is_scalar());
             let scalars = keys(scalars.into_iter());
             for wanted in wanted {
-                if !(wanted.is_scalar() && scalars.contains(&key(wanted))) && !any_has(&others, wanted, ctx)? {
+                let is_there = wanted.is_scalar() && scalars.contains(&key(wanted));
+                if !is_there && !any_has(&others, wanted, ctx)? {
                     return Ok(false);
                 }
             }
