@@ -147,7 +147,8 @@ impl Bench {
         let now = UnixMicros(1_700_000_000_000_000);
         let mut sink = Forget::default();
         transaction.start_statement();
-        let watch = Some(Watch { cancel: &cancel, clock: &*self.env.clock, deadline: None });
+        let watch =
+            Some(Watch { cancel: &cancel, clock: &*self.env.clock, spawner: &*self.env.spawner, deadline: None });
         let mut context = ExecContext {
             engine: &self.engine,
             transaction,
