@@ -44,6 +44,7 @@ mod tree;
 pub mod types;
 mod whole;
 mod work;
+mod year;
 pub(crate) mod zero;
 
 #[cfg(test)]
