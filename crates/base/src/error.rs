@@ -143,6 +143,7 @@ pub mod codes {
     pub const UNKNOWN_CHARACTER_SET: Code = (1115, "42000");
     pub const TOO_MANY_TABLES: Code = (1116, "HY000");
     pub const TOO_MANY_FIELDS: Code = (1117, "HY000");
+    pub const TOO_MANY_ENUM_VALUES: Code = (3504, "HY000");
     pub const TOO_BIG_ROWSIZE: Code = (1118, "42000");
     pub const PASSWORD_NO_MATCH: Code = (1133, "42000");
     pub const WRONG_VALUE_COUNT_ON_ROW: Code = (1136, "21S01");

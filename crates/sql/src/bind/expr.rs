@@ -50,6 +50,8 @@ pub(crate) struct ExprScope<'s> {
     pub(crate) aliases: &'s [(String, Expr)],
     /// Names of GROUP BY, which HAVING takes for columns.
     pub(crate) grouped: &'s [&'s str],
+    /// What is grouped by.
+    pub(crate) keys: &'s [Expr],
     /// It is an argument of an aggregate.
     pub(crate) in_aggregate: bool,
 }
@@ -57,7 +59,7 @@ pub(crate) struct ExprScope<'s> {
 impl<'s> ExprScope<'s> {
     /// An expression over rows of the tables.
     pub(crate) fn new(clause: Clause) -> Self {
-        ExprScope { clause, aggregates: false, aliases: &[], grouped: &[], in_aggregate: false }
+        ExprScope { clause, aggregates: false, aliases: &[], grouped: &[], keys: &[], in_aggregate: false }
     }
 
     /// What a subquery that stands there may do to the block.
@@ -71,7 +73,7 @@ impl<'s> ExprScope<'s> {
 
     /// An expression over groups, if there are any.
     pub(crate) fn of_groups(clause: Clause, aliases: &'s [(String, Expr)]) -> Self {
-        ExprScope { clause, aggregates: true, aliases, grouped: &[], in_aggregate: false }
+        ExprScope { clause, aggregates: true, aliases, grouped: &[], keys: &[], in_aggregate: false }
     }
 
     /// What a name means before the tables' columns are asked for it. Two of one name are left to them, which are ambiguous too.
@@ -293,7 +295,7 @@ impl<'a> Binder<'a> {
             return Ok(expr.clone());
         }
         match self.resolve_own(column, scope.clause)? {
-            Some(expr) => Ok(expr),
+            Some(expr) => scope.check_shown(expr, column),
             None => match scope.alias(&name.value) {
                 Some(expr) => Ok(expr.clone()),
                 None => self.resolve_outer(column, scope.clause),
@@ -314,7 +316,7 @@ impl<'a> Binder<'a> {
             _ => return Err(SqlError::not_supported("names of more than three parts")),
         };
         match self.resolve_own(column, scope.clause)? {
-            Some(expr) => Ok(expr),
+            Some(expr) => scope.check_shown(expr, column),
             None => self.resolve_outer(column, scope.clause),
         }
     }

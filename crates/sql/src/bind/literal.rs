@@ -151,7 +151,11 @@ impl<'a> Binder<'a> {
             return Ok((!none).then_some('\\'));
         };
         let text = match escape {
-            sql::Expr::Value(value) => value.value.clone().into_string(),
+            sql::Expr::Value(value) => match &value.value {
+                sql::Value::Null => return Ok(Some('\\')),
+                sql::Value::Number(digits, _) => Some(digits.clone()),
+                text => text.clone().into_string(),
+            },
             _ => None,
         };
         let text = text.ok_or_else(|| unsupported(escape))?;

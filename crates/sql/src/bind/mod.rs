@@ -18,6 +18,7 @@ pub(crate) mod expr;
 pub(crate) mod frame;
 pub(crate) mod from;
 mod grouping;
+mod having;
 pub(crate) mod literal;
 mod name;
 pub(crate) mod output;

@@ -63,7 +63,8 @@ impl<'a> Binder<'a> {
         let mut having = match &select.having {
             Some(condition) => {
                 let grouped = grouped_names(&select.group_by);
-                let scope = ExprScope { grouped: &grouped, ..ExprScope::of_groups(Clause::Having, &aliases) };
+                let scope =
+                    ExprScope { grouped: &grouped, keys: &keys, ..ExprScope::of_groups(Clause::Having, &aliases) };
                 self.bind_condition(condition, scope)?
             }
             None => Vec::new(),

@@ -238,11 +238,18 @@ fn fsp(name: &str, ty: &TypeSpec) -> Result<u8, SqlError> {
     }
 }
 
+/// An ENUM's number has two bytes.
+const ENUM_MEMBERS_MAX: usize = 65535;
+
 fn members(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
     let is_set = ty.name == "set";
     let members: Arc<[String]> = ty.members.iter().map(|member| member.trim_end_matches(' ').to_string()).collect();
     if is_set && members.len() > 64 {
         return Err(SqlError::new(codes::TOO_BIG_SET, format!("Too many strings for column {name} and SET")));
+    }
+    if members.len() > ENUM_MEMBERS_MAX {
+        let message = format!("Too many enumeration values for column {name}.");
+        return Err(SqlError::new(codes::TOO_MANY_ENUM_VALUES, message));
     }
     let kind = if is_set { "SET" } else { "ENUM" };
     let mut known = HashSet::with_capacity(members.len());

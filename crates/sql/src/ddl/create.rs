@@ -18,6 +18,8 @@ use crate::information_schema::definition_of;
 use crate::parse::ast::{ColumnSpec, CreateTable, DefaultSpec, IndexKind, TableKey, TableOptions};
 
 const COLUMNS_MAX: usize = 4096;
+/// The same for clients, as in InnoDB.
+const CLIENT_COLUMNS_MAX: usize = 1017;
 
 pub(super) fn create(create: &CreateTable, context: &DdlContext<'_>) -> Result<PlannedDdl, SqlError> {
     let schema = create.name.schema.as_deref().or(context.database).unwrap_or_default();
@@ -164,7 +166,7 @@ pub(super) fn add_indexes(
 /// What every definition has to be in the end: a primary key, in order, within the limits. The primary key that is generated
 /// where there is none is added here.
 pub(super) fn finish(def: &mut TableDef, context: &DdlContext<'_>) -> Result<(), SqlError> {
-    check_columns(def)?;
+    check_columns(def, context)?;
     index::drop_covered(&mut def.indexes, context.is_of_maria);
     index::sort(&mut def.indexes, &def.columns);
     check_auto_increment(def)?;
@@ -184,7 +186,7 @@ pub(super) fn finish(def: &mut TableDef, context: &DdlContext<'_>) -> Result<(),
     Ok(())
 }
 
-fn check_columns(def: &TableDef) -> Result<(), SqlError> {
+fn check_columns(def: &TableDef, context: &DdlContext<'_>) -> Result<(), SqlError> {
     if def.columns.is_empty() {
         return Err(SqlError::new(codes::TABLE_MUST_HAVE_COLUMNS, "A table must have at least 1 column"));
     }
@@ -194,7 +196,8 @@ fn check_columns(def: &TableDef) -> Result<(), SqlError> {
             "A table must have at least one visible column.",
         ));
     }
-    if def.columns.len() > COLUMNS_MAX {
+    let max = if context.is_logged { COLUMNS_MAX } else { CLIENT_COLUMNS_MAX };
+    if def.columns.len() - usize::from(def.generated_pk) > max {
         return Err(SqlError::new(codes::TOO_MANY_FIELDS, "Too many columns"));
     }
     for (place, column) in def.columns.iter().enumerate() {

@@ -191,6 +191,20 @@ impl Conversion {
         }
     }
 
+    /// Zeros become the date of a column that is added, which `sql_mode` does not allow (1292): a warning outside strict mode.
+    pub(super) fn zero_date(&self, column: &ColumnDef) -> Result<(), SqlError> {
+        let (kind, zeros) = match column.ty {
+            ColumnType::Date => ("date", "0000-00-00"),
+            _ => ("datetime", "0000-00-00 00:00:00"),
+        };
+        let message = format!("Incorrect {kind} value: '{zeros}' for column '{}' at row 1", column.name);
+        if self.strictness == Strictness::Strict {
+            return Err(SqlError::new(codes::TRUNCATED_WRONG_VALUE, message));
+        }
+        self.warnings.push(WarningLevel::Warning, codes::TRUNCATED_WRONG_VALUE, message);
+        Ok(())
+    }
+
     /// A TIMESTAMP's value in the session's time zone.
     pub(super) fn local(&self, utc: DateTime) -> DateTime {
         crate::expr::coerce::utc_to_local(utc, &self.session.time_zone)

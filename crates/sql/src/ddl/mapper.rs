@@ -6,6 +6,7 @@ use base::SqlError;
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::{AutoIncrement, RowMapper, Table};
+use types::decimal::Rounding;
 use types::{ColumnDef, ColumnDefault, ColumnType, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
@@ -30,7 +31,8 @@ pub(super) fn row_mapper(
     let columns = new.columns.iter().zip(sources);
     let same_columns = old.columns.len() == new.columns.len()
         && columns.enumerate().all(|(at, (column, source))| *source == Some(at) && same_form(&old.columns[at], column));
-    if same_columns && same_key(old, new) && numbered.is_none() {
+    let any_checked = new.columns.iter().any(|column| checks_dates(column, copying, context));
+    if same_columns && same_key(old, new) && numbered.is_none() && !any_checked {
         return Ok(None);
     }
     // MySQL needs no number for each row of a table without a key; here a generated key needs one, wherever the definition comes from.
@@ -39,12 +41,13 @@ pub(super) fn row_mapper(
     let steps = columns.map(|(at, (column, source))| match source {
         None if counted == Some(at) && context.is_logged => Step::Count,
         None if counted == Some(at) => Step::Single,
-        source => step(old, column, *source, context),
+        source => step(old, column, *source, copying, context),
     });
     let map = Arc::new(Map {
         old: RowLayout::new(old),
         new: RowLayout::new(new),
         steps: steps.collect(),
+        zero_date: zero_date(new, sources, copying, context),
         numbered,
         zero_is_a_number: context.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO),
         numbering: context.auto_increment,
@@ -162,6 +165,8 @@ fn same_key(old: &TableDef, new: &TableDef) -> bool {
 enum Step {
     /// The old value.
     Keep(usize),
+    /// The old value if it is a date that `sql_mode` allows.
+    Check(usize),
     /// The old value, converted.
     Convert { from: usize, copied: Option<Copied> },
     /// The same for every row.
@@ -172,8 +177,38 @@ enum Step {
     Single,
 }
 
-fn step(old: &TableDef, column: &ColumnDef, source: Option<usize>, context: &DdlContext<'_>) -> Step {
+/// The first column that is added and has the date of zeros in all rows, as it takes no NULL and has no default, if `sql_mode` does not allow this date.
+/// What a source has done is done.
+fn zero_date(new: &TableDef, sources: &[Option<usize>], copying: &Copying, context: &DdlContext<'_>) -> Option<usize> {
+    // Where the table is copied, it is no warning either.
+    let says_so = context.sql_mode.is_strict() || !copying.is_done;
+    let refuses = context.sql_mode.has(SqlMode::NO_ZERO_DATE) && !context.is_logged && says_so;
+    let mut columns = new.columns.iter().zip(sources);
+    let is_it = |(column, source): (&ColumnDef, &Option<usize>)| {
+        let is_date = matches!(column.ty, ColumnType::Date | ColumnType::DateTime { .. });
+        source.is_none() && is_date && !column.nullable && column.default.is_none()
+    };
+    columns.position(is_it).filter(|_| refuses)
+}
+
+/// Whether the dates that a column keeps are looked at as if they were stored anew: where the table is copied, and `sql_mode` does not allow all.
+fn checks_dates(column: &ColumnDef, copying: &Copying, context: &DdlContext<'_>) -> bool {
+    let refuses = context.sql_mode.has(SqlMode::NO_ZERO_DATE) || context.sql_mode.has(SqlMode::NO_ZERO_IN_DATE);
+    let is_date = matches!(column.ty, ColumnType::Date | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. });
+    refuses && is_date && copying.is_done && !context.is_logged
+}
+
+fn step(
+    old: &TableDef,
+    column: &ColumnDef,
+    source: Option<usize>,
+    copying: &Copying,
+    context: &DdlContext<'_>,
+) -> Step {
     match source {
+        Some(from) if same_form(&old.columns[from], column) && checks_dates(column, copying, context) => {
+            Step::Check(from)
+        }
         Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
         Some(from) => {
             let copied = Copied::by_alter(&ExprType::of_column(&old.columns[from]), &column.ty);
@@ -194,6 +229,8 @@ struct Map {
     old: RowLayout,
     new: RowLayout,
     steps: Vec<Step>,
+    /// [`zero_date`]
+    zero_date: Option<usize>,
     /// [`numbered`]
     numbered: Option<usize>,
     zero_is_a_number: bool,
@@ -218,6 +255,9 @@ impl Pass {
     fn row(&mut self, row: &Bytes) -> Result<Bytes, SqlError> {
         self.row_count += 1;
         let map = &*self.map;
+        if let Some(column) = map.zero_date.filter(|_| self.row_count == 1) {
+            map.conversion.zero_date(&map.columns[column])?;
+        }
         let mut old = Vec::with_capacity(map.old.len());
         map.old.decode(row, &mut old).map_err(internal)?;
         let mut new = Vec::with_capacity(map.steps.len());
@@ -250,7 +290,7 @@ impl Step {
     /// Whether it comes to NULL because there is nothing or NULL.
     fn is_null(&self, old: &[Value]) -> bool {
         match self {
-            Step::Keep(from) | Step::Convert { from, .. } => old[*from].is_null(),
+            Step::Keep(from) | Step::Check(from) | Step::Convert { from, .. } => old[*from].is_null(),
             Step::Value(value) => value.is_null(),
             Step::Count | Step::Single => false,
         }
@@ -273,6 +313,15 @@ impl Map {
     fn value(&self, step: &Step, column: &ColumnDef, old: &[Value], number: u64) -> Result<Value, SqlError> {
         match step {
             Step::Keep(from) => Ok(old[*from].clone()),
+            Step::Check(from) => match &old[*from] {
+                Value::Date(date) if date.has_zero_part() => {
+                    self.conversion.convert(Value::Date(*date), column, number)
+                }
+                Value::DateTime(at) if at.date.has_zero_part() => {
+                    self.conversion.convert(Value::DateTime(*at), column, number)
+                }
+                other => Ok(other.clone()),
+            },
             Step::Value(value) => Ok(value.clone()),
             Step::Count => self.conversion.convert(Value::UInt(number), column, number),
             Step::Single if number == 1 => Ok(implicit_default(column)),
@@ -290,6 +339,10 @@ impl Map {
                 let value = match (&self.old_columns[*from].ty, &old[*from]) {
                     (ColumnType::Timestamp { .. }, Value::DateTime(utc)) => {
                         Value::DateTime(self.conversion.local(*utc))
+                    }
+                    // It is rounded before it has to fit.
+                    (_, Value::Decimal(n)) if column.ty.integer().is_some() => {
+                        Value::Decimal(n.rounded(0, Rounding::HalfUp).unwrap_or(*n))
                     }
                     (_, value) => value.clone(),
                 };

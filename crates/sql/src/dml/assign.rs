@@ -161,6 +161,17 @@ impl Assignments {
             || self.on_update.iter().any(|(number, _)| *number == column)
     }
 
+    /// The new values in a row's frame, as far as they count there.
+    pub(crate) fn shown(&self, frame: &[Value]) -> Vec<Value> {
+        self.list.iter().filter_map(|assignment| Some(frame[assignment.slot?].clone())).collect()
+    }
+
+    /// Puts them into the frame of another match of the row.
+    pub(crate) fn show(&self, values: &[Value], frame: &mut [Value]) {
+        let slots = self.list.iter().filter_map(|assignment| assignment.slot);
+        slots.zip(values).for_each(|(slot, value)| frame[slot] = value.clone());
+    }
+
     /// The new image of a row; `None` if nothing is different. `frame` has the row, and gets the new values.
     pub(crate) fn apply(
         &self,

@@ -1,6 +1,6 @@
 //! UPDATE, of one table or of several.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -27,7 +27,7 @@ use crate::exec::query::BlockRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
 use crate::parse::ast::Update;
-use crate::plan::node::BlockPlan;
+use crate::plan::node::{BlockPlan, Node, PlannedSource, PlannedTable};
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
 
@@ -82,6 +82,8 @@ pub(crate) async fn plan_update<'a>(
         let clause = if order.is_empty() { "LIMIT" } else { "ORDER BY" };
         return Err(SqlError::new(codes::WRONG_USAGE, format!("Incorrect usage of UPDATE and {clause}")));
     }
+    // Each match is done in the order of FROM.
+    by_table.sort_by_key(|(table, _)| *table);
     let tables: Vec<usize> = by_table.iter().map(|(table, _)| *table).collect();
     let images = lock_targets(binder, &tables, Privilege::Update)?;
     let scope = binder.scopes.pop().unwrap_or_default();
@@ -104,7 +106,37 @@ pub(crate) async fn plan_update<'a>(
         _ => false,
     };
     let looks_again = cascades_meet(targets.iter().map(|(target, _)| target)) || meets_itself(&targets);
+    // Only its new values count in what else is assigned, also from further matches of its row.
+    let first = if may_repeat(&block) { first_read(&block, &targets) } else { Some(0) };
+    for (number, (_, assignments)) in targets.iter_mut().enumerate() {
+        if Some(number) != first {
+            assignments.list.iter_mut().for_each(|assignment| assignment.slot = None);
+        }
+    }
     Ok(UpdatePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
+}
+
+/// The target whose rows are read first and which is read once: MySQL changes a row of it when it comes to its first match, and those of other tables behind
+/// all matches, with what they had been given then.
+fn first_read(block: &BlockPlan, targets: &[(Target, Assignments)]) -> Option<usize> {
+    let mut node = &block.root;
+    let access = loop {
+        match node {
+            Node::Join(join) => node = if matches!(join.outer, Node::One) { &join.inner } else { &join.outer },
+            Node::Filter { input, .. } | Node::Apply { input, .. } => node = input,
+            Node::Access(access) => break access,
+            _ => return None,
+        }
+    };
+    let number = targets.iter().position(|(target, _)| Some(target.image_slot) == access.row_image)?;
+    let (target, assignments) = &targets[number];
+    let is_it = |planned: &PlannedTable| match &planned.source {
+        PlannedSource::Base(table) => table.id() == target.table.id(),
+        _ => false,
+    };
+    let is_read_once = block.tables.iter().filter(|planned| is_it(planned)).count() == 1;
+    let moves = target.table.def.primary().parts.iter().any(|part| assignments.touches(part.column));
+    (is_read_once && !moves).then_some(number)
 }
 
 /// Records what is read and which columns are changed. A statement of several tables asks for what it reads first.
@@ -206,15 +238,15 @@ pub(crate) fn changing_block(
 struct Progress {
     matched: u64,
     changed: u64,
-    /// Clustered keys of the rows done, per target, if a row may come up more than once.
-    done: Vec<HashSet<Bytes>>,
+    /// Clustered keys of the rows done, per target, if a row may come up more than once; of the first target with the values that were assigned.
+    done: Vec<HashMap<Bytes, Vec<Value>>>,
 }
 
 impl UpdatePlan {
     /// Runs it.
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
         let strictness = strictness(self.ignore, &context.eval);
-        let mut progress = Progress { done: vec![HashSet::new(); self.targets.len()], ..Progress::default() };
+        let mut progress = Progress { done: vec![HashMap::new(); self.targets.len()], ..Progress::default() };
         let mut frame = vec![Value::Null; self.block.width];
         let found = match point_of(&self.block) {
             Some(point) => point.read(&mut frame, context).await?,
@@ -287,15 +319,20 @@ impl UpdatePlan {
                     None => continue,
                 }
             }
-            if may_repeat(&self.block) {
-                let key = target.table.codec.clustered_key(&old)?;
-                if !progress.done[number].insert(key) {
-                    continue;
-                }
+            let key = match may_repeat(&self.block) {
+                true => Some(target.table.codec.clustered_key(&old)?),
+                false => None,
+            };
+            if let Some(values) = key.as_ref().and_then(|key| progress.done[number].get(key)) {
+                assignments.show(values, frame);
+                continue;
             }
             progress.matched += 1;
             let row_number = progress.matched;
             let new = assignments.apply(&target.table, &old, frame, strictness, row_number, &context.eval)?;
+            if let Some(key) = key {
+                progress.done[number].insert(key, assignments.shown(frame));
+            }
             let Some(new) = new else { continue };
             match update_row(&target.table, target.foreign.as_ref(), &old, new, context).await {
                 Ok(()) => progress.changed += 1,

@@ -110,6 +110,10 @@ impl<'p> AggregateRows<'p> {
             group.bound(context).await?;
         }
         if !more {
+            if self.ordered.groups.is_empty() && self.node.rollup.is_some() {
+                // The total over no rows.
+                self.ordered.groups.push(Some(Group::new(self.node, &self.seed)));
+            }
             self.close_groups(0, context).await?;
             self.stage = Stage::Done;
         }

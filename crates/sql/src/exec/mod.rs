@@ -122,7 +122,7 @@ async fn run_query(
     Ok(Outcome { has_rows: true, affected_rows: count, ..Outcome::default() })
 }
 
-/// SELECT … INTO @a, @b: no rows leave the variables as they are (1329), more than one is an error.
+/// SELECT … INTO @a, @b: no rows leave the variables as they are (1329); more than one is an error (1172) when the first one is in the variables.
 async fn select_into(
     plan: &QueryPlan,
     mut rows: QueryRows<'_>,
@@ -130,22 +130,20 @@ async fn select_into(
 ) -> Result<Outcome, SqlError> {
     let mut batch = RowBatch::new(plan.columns.len());
     while rows.next_batch(context, &mut batch, 2).await? && batch.len() < 2 {}
-    match batch.len() {
-        0 => {
-            context.eval.warn(codes::SP_FETCH_NO_DATA, "No data - zero rows fetched, selected, or processed");
-            Ok(Outcome::default())
-        }
-        1 => {
-            let mut variables = context.eval.session.user_variables.lock();
-            for ((name, value), ty) in plan.into.iter().zip(batch.row(0)).zip(&plan.types) {
-                let variable = crate::expr::json::as_variable(value.clone(), variable_type(ty, value));
-                variables.insert(name.to_lowercase(), variable);
-            }
-            context.found_rows = 1;
-            Ok(Outcome { affected_rows: 1, ..Outcome::default() })
-        }
-        _ => Err(SqlError::new(codes::TOO_MANY_ROWS, "Result consisted of more than one row")),
+    if batch.is_empty() {
+        context.eval.warn(codes::SP_FETCH_NO_DATA, "No data - zero rows fetched, selected, or processed");
+        return Ok(Outcome::default());
     }
+    let mut variables = context.eval.session.user_variables.lock();
+    for ((name, value), ty) in plan.into.iter().zip(batch.row(0)).zip(&plan.types) {
+        let variable = crate::expr::json::as_variable(value.clone(), variable_type(ty, value));
+        variables.insert(name.to_lowercase(), variable);
+    }
+    if batch.len() > 1 {
+        return Err(SqlError::new(codes::TOO_MANY_ROWS, "Result consisted of more than one row"));
+    }
+    context.found_rows = 1;
+    Ok(Outcome { affected_rows: 1, ..Outcome::default() })
 }
 
 fn variable_type(ty: &ExprType, _value: &Value) -> ExprType {

@@ -12,10 +12,10 @@ use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 use crate::expr::build::{cast, integer_literal, string_literal, unsigned_literal};
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
+use crate::expr::convert;
 use crate::expr::function;
 use crate::expr::tree::{CastType, CompareOp, Constancy, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
-use crate::expr::year;
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
 pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
@@ -196,7 +196,7 @@ pub(crate) fn year_of(value: &Value) -> Option<i64> {
     match value {
         Value::Date(date) => Some(date.year.into()),
         Value::DateTime(moment) => Some(moment.date.year.into()),
-        value => year::of(value).map(|year| year as i64),
+        value => convert::year_of(value).map(|year| year as i64),
     }
 }
 

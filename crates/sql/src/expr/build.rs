@@ -429,7 +429,7 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
     let arg = function::bits_as_bytes(arg);
     let own = arg.ty.collation.charset();
     let named = collation.charset();
-    let coercible = arg.ty.coercibility >= Coercibility::Coercible || arg.ty.kind == Kind::Any;
+    let coercible = arg.ty.coercibility > Coercibility::Coercible || arg.ty.kind == Kind::Any;
     if own != named && arg.ty.kind.is_string() && !coercible {
         let message = format!("COLLATION '{}' is not valid for CHARACTER SET '{}'", collation.name(), own.name());
         return Err(SqlError::new(codes::COLLATION_CHARSET_MISMATCH, message));

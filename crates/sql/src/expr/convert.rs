@@ -11,6 +11,8 @@
 //! | ENUM, SET | 1265 | `''`; the known members |
 //! | NOT NULL | 1048 | the type's zero |
 
+mod year;
+
 use std::borrow::Cow;
 
 use base::{SqlError, codes};
@@ -26,7 +28,9 @@ use crate::expr::coerce::{self, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
 use crate::expr::mode::SqlMode;
 use crate::expr::zero::implicit_default;
-use crate::expr::{cast, json, year};
+use crate::expr::{cast, json};
+
+pub(crate) use year::year_of;
 
 /// What becomes of a value that does not fit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -165,6 +169,11 @@ impl Assignment<'_> {
             Value::Str(text) | Value::Bytes(text) => self.integer_of_text(text)?,
             Value::Double(_) | Value::Float(_) => {
                 coerce::to_f64(value, self.ctx)?.unwrap_or(0.0).round_ties_even() as i128
+            }
+            Value::Decimal(n) if unsigned && n.is_negative() => {
+                // Even if it is 0 when it is rounded.
+                self.out_of_range()?;
+                return Ok(Value::UInt(0));
             }
             other => coerce::to_i128(other, self.ctx)?.unwrap_or(0),
         };
@@ -458,26 +467,6 @@ impl Assignment<'_> {
         Ok(Value::Time(parsed.rounded(fsp, truncate).clamped().0))
     }
 
-    fn year(&self, value: &Value) -> Result<Value, SqlError> {
-        let n = match value {
-            Value::Str(text) | Value::Bytes(text) => {
-                let len = number::parse_f64(text).1;
-                let year = if len == 0 { Some(0) } else { year::of(value) };
-                // What is out of range is said before what stands behind the number.
-                if year.is_some() {
-                    self.check_number("integer", text, len)?;
-                }
-                year
-            }
-            Value::Json(_) | Value::Time(_) => year::of_number(coerce::to_i128(value, self.ctx)?.unwrap_or(0), false),
-            other => year::of(other),
-        };
-        if n.is_none() {
-            self.out_of_range()?;
-        }
-        Ok(Value::UInt(n.unwrap_or(0)))
-    }
-
     fn bit(&self, value: &Value, bits: u8) -> Result<Value, SqlError> {
         let max = u64::MAX >> (64 - bits as u32);
         let n = match value {
@@ -509,7 +498,8 @@ impl Assignment<'_> {
 
     fn enumeration(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {
         let found = match value {
-            Value::Str(text) | Value::Bytes(text) => self.member(text, members).or_else(|| {
+            Value::Str(text) | Value::Bytes(text) => self.member(without_spaces(text), members).or_else(|| {
+                let text = without_spaces(text);
                 let (n, len) = number::parse_integer(text);
                 (len == text.len()).then(|| members.get(usize::try_from(n - 1).ok()?)).flatten()
             }),
@@ -529,7 +519,6 @@ impl Assignment<'_> {
     }
 
     fn member<'m>(&self, text: &[u8], members: &'m [String]) -> Option<&'m String> {
-        let text = text.trim_ascii_end();
         members.iter().find(|member| types::collation::equal(self.column.collation, member.as_bytes(), text))
     }
 
@@ -541,17 +530,26 @@ impl Assignment<'_> {
         (whole && (members.len() >= 64 || bits < 1 << members.len())).then_some(bits)
     }
 
+    /// The bits of the members between the commas of a text, and whether all of them are members: an empty one is none, unless one is called so.
+    fn members_of(&self, text: &[u8], members: &[String]) -> (u64, bool) {
+        let parts = text.split(|&byte| byte == b',').filter(|_| !text.is_empty());
+        parts.fold((0, true), |(bits, all_known), part| {
+            let is_it = |member: &String| types::collation::equal(self.column.collation, member.as_bytes(), part);
+            match members.iter().position(is_it) {
+                Some(at) => (bits | 1 << at, all_known),
+                None => (bits, false),
+            }
+        })
+    }
+
     fn set(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {
         let bits = match value {
             Value::Str(text) | Value::Bytes(text) if let Some(bits) = self.set_bits_of_text(text, members) => bits,
             Value::Str(text) | Value::Bytes(text) => {
-                let mut bits = 0u64;
-                for part in text.split(|&byte| byte == b',').filter(|part| !part.is_empty()) {
-                    match self.member(part, members).and_then(|member| members.iter().position(|other| other == member))
-                    {
-                        Some(at) => bits |= 1 << at,
-                        None => self.data_truncated()?,
-                    }
+                let names = without_spaces(text);
+                let (bits, all_known) = self.members_of(names, members);
+                if !all_known || names.is_empty() && !text.is_empty() {
+                    self.data_truncated()?;
                 }
                 bits
             }
@@ -568,6 +566,12 @@ impl Assignment<'_> {
 /// A value that was not read from text.
 fn plain<T>(value: T) -> Parsed<T> {
     Parsed { value, round_up: false, fsp: 6, trailing: false, has_time: true, zone_minutes: None, clamped: false }
+}
+
+/// Spaces at the end of a member's name do not count; other white space does.
+fn without_spaces(text: &[u8]) -> &[u8] {
+    let len = text.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+    &text[..len]
 }
 
 /// At most `max` bytes, without a cut character at the end.

@@ -44,7 +44,6 @@ mod tree;
 pub mod types;
 mod whole;
 mod work;
-mod year;
 pub(crate) mod zero;
 
 #[cfg(test)]

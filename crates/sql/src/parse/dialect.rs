@@ -153,6 +153,7 @@ impl Dialect for Commuter {
                 Keyword::EXTRACT if follows(parser, &Token::LParen) => Some(extract(parser)),
                 Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
                 Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
+                Keyword::TRIM if trims_spaces(parser) => Some(trim_spaces(parser)),
                 _ if word.value.eq_ignore_ascii_case("JSON_VALUE") && follows(parser, &Token::LParen) => {
                     Some(json_value(parser))
                 }
@@ -330,6 +331,26 @@ fn extract(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     let expr = Box::new(parser.parse_expr()?);
     parser.expect_token(&Token::RParen)?;
     Ok(Expr::Extract { field, syntax: ExtractSyntax::From, expr })
+}
+
+/// `TRIM(side FROM …)`, without what is trimmed: the parser knows either both or neither.
+fn trims_spaces(parser: &Parser<'_>) -> bool {
+    let is = |ahead, keywords: &[Keyword]| match &parser.peek_nth_token_ref(ahead).token {
+        Token::Word(word) => word.quote_style.is_none() && keywords.contains(&word.keyword),
+        _ => false,
+    };
+    let sides = [Keyword::LEADING, Keyword::TRAILING, Keyword::BOTH];
+    follows(parser, &Token::LParen) && is(2, &sides) && is(3, &[Keyword::FROM])
+}
+
+fn trim_spaces(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let trim_where = Some(parser.parse_trim_where()?);
+    parser.expect_keyword(Keyword::FROM)?;
+    let expr = Box::new(parser.parse_expr()?);
+    parser.expect_token(&Token::RParen)?;
+    Ok(Expr::Trim { trim_where, trim_what: None, expr, trim_characters: None })
 }
 
 fn cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {

@@ -140,6 +140,9 @@ fn converted(args: &Args<'_>, from: i64, to: i64) -> Result<Value, SqlError> {
     if !(2..=36).contains(&from_base) || !(2..=36).contains(&to_base) {
         return Ok(Value::Null);
     }
+    if text.is_empty() {
+        return Ok(Value::Null);
+    }
     let text = text.trim_ascii();
     let negative = bits.is_none() && text.first() == Some(&b'-');
     let digits = text.iter().skip(negative as usize).map_while(|&byte| (byte as char).to_digit(from_base as u32));

@@ -19,6 +19,7 @@ mod replacement;
 mod string;
 mod time;
 mod time_format;
+mod time_read;
 mod time_span;
 
 use std::borrow::Cow;

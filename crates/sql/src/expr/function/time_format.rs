@@ -1,9 +1,10 @@
-//! DATE_FORMAT, TIME_FORMAT and STR_TO_DATE: the same specifiers, written and read.
+//! DATE_FORMAT, TIME_FORMAT and STR_TO_DATE: the same specifiers, written here and read in [`super::time_read`].
 
 use base::{SqlError, codes};
 use types::temporal::calendar::{self, WeekMode};
 use types::{Date, DateTime, Time, Value};
 
+use super::time_read::Reader;
 use super::{Args, some};
 use crate::expr::cast;
 use crate::expr::locale::Locale;
@@ -82,9 +83,8 @@ fn write_date_part(date: Date, specifier: u8, locale: &Locale, out: &mut String)
     let month_of = |names: &[&'static str]| (date.month as usize).checked_sub(1).map_or(MISSING, |at| names[at]);
     let week = |mode: u8| calendar::week(date, WeekMode::from_number(mode));
     let written = match specifier {
-        b'a' if date.has_zero_part() => write!(out, "{MISSING}"),
-        b'W' if date.has_zero_part() => write!(out, "{MISSING}"),
-        b'w' if (date.year, date.month) == (0, 0) => write!(out, "{MISSING}"),
+        // A day 0 is the one before the first, a month 0 the one before January.
+        b'a' | b'W' | b'w' if (date.year, date.month) == (0, 0) => write!(out, "{MISSING}"),
         b'a' => write!(out, "{}", locale.short_days[weekday()]),
         b'W' => write!(out, "{}", locale.days[weekday()]),
         b'w' => write!(out, "{}", (weekday() + 1) % 7),
@@ -162,7 +162,7 @@ pub(super) fn get_format(args: &Args<'_>) -> Result<Value, SqlError> {
 /// What STR_TO_DATE gives for a format.
 pub(super) fn type_of_format(format: &[u8]) -> ExprType {
     let has = |specifiers: &[u8]| format.windows(2).any(|pair| pair[0] == b'%' && specifiers.contains(&pair[1]));
-    let (has_date, has_time) = (has(b"MVUXYWabcjmvuxyDdew"), has(b"HISThiklprs"));
+    let (has_date, has_time) = (has(b"MVUXYWabcjmvuxyDdew"), has(b"HISThiklrs"));
     let fsp = if has(b"f") { 6 } else { 0 };
     match (has_date, has_time || fsp > 0) {
         (_, false) => ExprType::of_kind(Kind::Date),
@@ -173,7 +173,7 @@ pub(super) fn type_of_format(format: &[u8]) -> ExprType {
 
 pub(super) fn str_to_date(args: &Args<'_>) -> Result<Value, SqlError> {
     let (text, format) = (some!(args.text(0)?), some!(args.text(1)?));
-    let mut reader = Reader { text: &text, ..Reader::default() };
+    let mut reader = Reader::of(&text);
     let read = reader.read(&format).and_then(|()| reader.value(args.ty.kind, cast::allowed(args.ctx)));
     if read.is_none() || !reader.text.trim_ascii().is_empty() {
         let shown = String::from_utf8_lossy(&text).into_owned();
@@ -190,143 +190,4 @@ pub(super) fn str_to_date(args: &Args<'_>) -> Result<Value, SqlError> {
         args.ctx.complain(code, message)?;
     }
     Ok(read.unwrap_or(Value::Null))
-}
-
-/// The parts that were read so far.
-#[derive(Default)]
-struct Reader<'a> {
-    text: &'a [u8],
-    year: u16,
-    month: u8,
-    day: u8,
-    day_of_year: u32,
-    hour: u8,
-    minute: u8,
-    second: u8,
-    micros: u32,
-    afternoon: Option<bool>,
-    twelve_hours: bool,
-}
-
-impl Reader<'_> {
-    fn read(&mut self, format: &[u8]) -> Option<()> {
-        let mut rest = format;
-        while let Some((&byte, after)) = rest.split_first() {
-            rest = after;
-            if self.text.is_empty() {
-                // What the text does not say stays zero.
-                return Some(());
-            }
-            if byte == b'%' && !rest.is_empty() {
-                let specifier = rest[0];
-                rest = &rest[1..];
-                self.text = self.text.trim_ascii_start();
-                self.part(specifier)?;
-            } else if byte.is_ascii_whitespace() {
-                self.text = self.text.trim_ascii_start();
-            } else {
-                self.text = self.text.strip_prefix(&[byte])?;
-            }
-        }
-        Some(())
-    }
-
-    fn part(&mut self, specifier: u8) -> Option<()> {
-        match specifier {
-            b'Y' => {
-                let (year, len) = self.number(4)?;
-                self.year = if len <= 2 { types::temporal::parse::full_year(year) } else { year } as u16;
-            }
-            b'y' => self.year = types::temporal::parse::full_year(self.number(2)?.0) as u16,
-            b'm' | b'c' => self.month = self.in_range(2, 12)?,
-            b'M' => self.month = self.name(&Locale::english().months, usize::MAX)? + 1,
-            b'b' => self.month = self.name(&Locale::english().months, 3)? + 1,
-            b'd' | b'e' => self.day = self.in_range(2, 31)?,
-            b'D' => {
-                self.day = self.in_range(2, 31)?;
-                self.text = self.text.get(2..)?;
-            }
-            b'j' => self.day_of_year = self.number(3).map(|(day, _)| day).filter(|day| (1..=366).contains(day))?,
-            b'H' | b'k' => self.hour = self.in_range(2, 23)?,
-            b'h' | b'I' | b'l' => {
-                self.hour = self.in_range(2, 12).filter(|hour| *hour > 0)?;
-                self.twelve_hours = true;
-            }
-            b'i' => self.minute = self.in_range(2, 59)?,
-            b's' | b'S' => self.second = self.in_range(2, 59)?,
-            b'f' => {
-                let (number, len) = self.number(6)?;
-                self.micros = number * 10u32.pow(6 - len as u32);
-            }
-            b'p' => {
-                let half = self.text.get(..2)?.to_ascii_uppercase();
-                self.afternoon = Some(match &half[..] {
-                    b"AM" => false,
-                    b"PM" => true,
-                    _ => return None,
-                });
-                self.text = &self.text[2..];
-            }
-            b'T' => self.read(b"%H:%i:%s")?,
-            b'r' => self.read(b"%I:%i:%s %p")?,
-            b'W' => drop(self.name(&Locale::english().days, usize::MAX)?),
-            b'a' => drop(self.name(&Locale::english().days, 3)?),
-            b'w' => drop(self.in_range(1, 6)?),
-            b'%' => self.text = self.text.strip_prefix(b"%")?,
-            b'.' => self.skip(u8::is_ascii_punctuation),
-            b'@' => self.skip(u8::is_ascii_alphabetic),
-            b'#' => self.skip(u8::is_ascii_digit),
-            // Weeks need a weekday and a year of their own; what cannot be read is refused rather than guessed.
-            _ => return None,
-        }
-        Some(())
-    }
-
-    fn skip(&mut self, is_one: fn(&u8) -> bool) {
-        let len = self.text.iter().take_while(|byte| is_one(byte)).count();
-        self.text = &self.text[len..];
-    }
-
-    fn number(&mut self, max_digits: usize) -> Option<(u32, usize)> {
-        let len = self.text.iter().take(max_digits).take_while(|byte| byte.is_ascii_digit()).count();
-        let number = self.text[..len].iter().fold(0, |n, digit| n * 10 + (digit - b'0') as u32);
-        self.text = &self.text[len..];
-        (len > 0).then_some((number, len))
-    }
-
-    fn in_range(&mut self, max_digits: usize, max: u32) -> Option<u8> {
-        self.number(max_digits).map(|(number, _)| number).filter(|number| *number <= max).map(|number| number as u8)
-    }
-
-    fn name(&mut self, names: &[&str], letters: usize) -> Option<u8> {
-        let found = names.iter().position(|name| {
-            let name = &name.as_bytes()[..name.len().min(letters)];
-            self.text.get(..name.len()).is_some_and(|text| text.eq_ignore_ascii_case(name))
-        })?;
-        self.text = &self.text[names[found].len().min(letters)..];
-        Some(found as u8)
-    }
-
-    fn value(&self, kind: Kind, allow: types::temporal::parse::Allow) -> Option<Value> {
-        let hour = match (self.twelve_hours, self.afternoon) {
-            (true, Some(true)) => self.hour % 12 + 12,
-            (true, _) => self.hour % 12,
-            _ => self.hour,
-        };
-        let time = Time::from_parts(false, hour as u32, self.minute as u32, self.second as u32, self.micros);
-        if kind == Kind::Time {
-            return Some(Value::Time(time));
-        }
-        let date = match self.day_of_year {
-            0 => Date::new(self.year, self.month, self.day),
-            day => {
-                let first = calendar::day_number(Date::new(self.year, 1, 1));
-                calendar::from_day_number(first + day as i64 - 1)?
-            }
-        };
-        allow.accepts(date).then(|| match kind {
-            Kind::Date => Value::Date(date),
-            _ => Value::DateTime(DateTime::from_date_time(date, time)),
-        })
-    }
 }
