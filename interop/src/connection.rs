@@ -73,6 +73,13 @@ pub enum Answer {
     Failed(u16, String),
 }
 
+/// The answer to COM_STMT_PREPARE.
+struct PreparedAnswer {
+    id: u32,
+    parameters: Vec<OwnedColumn>,
+    columns: Vec<OwnedColumn>,
+}
+
 impl Connection {
     /// Connects as root and chooses a database.
     ///
@@ -220,18 +227,10 @@ impl Connection {
     /// # Errors
     /// When the connection breaks, which no statement should do.
     pub fn execute(&mut self, sql: &str) -> Result<(Vec<OwnedColumn>, Answer)> {
-        self.command(|out| {
-            out.push(com::STMT_PREPARE);
-            out.extend_from_slice(sql.as_bytes());
-        })?;
-        let packet = self.packet()?;
-        if packet.first() == Some(&reply::ERR) {
-            return Ok((Vec::new(), failed(&packet)?));
-        }
-        let mut reader = Reader::new(&packet[1..]);
-        let id = reader.u32("statement's id").map_err(|error| error.to_string())?;
-        let count = reader.u16("number of columns").map_err(|error| error.to_string())?;
-        let prepared = self.columns(count.into())?;
+        let (id, prepared) = match self.prepare(sql)? {
+            Ok(prepared) => (prepared.id, prepared.columns),
+            Err(refused) => return Ok((Vec::new(), refused)),
+        };
         self.command(|out| {
             out.push(com::STMT_EXECUTE);
             out.extend_from_slice(&id.to_le_bytes());
@@ -250,20 +249,27 @@ impl Connection {
     /// # Errors
     /// When the statement is refused or the connection breaks.
     pub fn parameters(&mut self, sql: &str) -> Result<Vec<OwnedColumn>> {
+        let prepared = self.prepare(sql)?;
+        prepared.map(|prepared| prepared.parameters).map_err(|refused| format!("{sql}: {refused:?}"))
+    }
+
+    /// COM_STMT_PREPARE; the inner error is the server's.
+    fn prepare(&mut self, sql: &str) -> Result<std::result::Result<PreparedAnswer, Answer>> {
         self.command(|out| {
             out.push(com::STMT_PREPARE);
             out.extend_from_slice(sql.as_bytes());
         })?;
         let packet = self.packet()?;
         if packet.first() == Some(&reply::ERR) {
-            return Err(format!("{sql}: {:?}", failed(&packet)?));
+            return Ok(Err(failed(&packet)?));
         }
-        let mut reader = Reader::new(&packet[5..]);
+        let mut reader = Reader::new(&packet[1..]);
+        let id = reader.u32("statement's id").map_err(|error| error.to_string())?;
         let columns = reader.u16("number of columns").map_err(|error| error.to_string())?;
-        let count = reader.u16("number of parameters").map_err(|error| error.to_string())?;
-        let parameters = self.columns(count.into())?;
-        self.columns(columns.into())?;
-        Ok(parameters)
+        let parameters = reader.u16("number of parameters").map_err(|error| error.to_string())?;
+        let parameters = self.columns(parameters.into())?;
+        let columns = self.columns(columns.into())?;
+        Ok(Ok(PreparedAnswer { id, parameters, columns }))
     }
 
     /// COM_RESET_CONNECTION

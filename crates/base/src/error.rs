@@ -143,7 +143,6 @@ pub mod codes {
     pub const UNKNOWN_CHARACTER_SET: Code = (1115, "42000");
     pub const TOO_MANY_TABLES: Code = (1116, "HY000");
     pub const TOO_MANY_FIELDS: Code = (1117, "HY000");
-    pub const TOO_MANY_ENUM_VALUES: Code = (3504, "HY000");
     pub const TOO_BIG_ROWSIZE: Code = (1118, "42000");
     pub const PASSWORD_NO_MATCH: Code = (1133, "42000");
     pub const WRONG_VALUE_COUNT_ON_ROW: Code = (1136, "21S01");
@@ -394,6 +393,7 @@ pub mod codes {
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
     pub const NO_SUCH_DB: Code = (3503, "42Y07");
+    pub const TOO_MANY_ENUM_VALUES: Code = (3504, "HY000");
     pub const INVALID_BITWISE_OPERANDS_SIZE: Code = (3513, "HY000");
     pub const BITWISE_AGGREGATE_TOO_LONG: Code = (3514, "HY000");
     pub const PK_INDEX_CANT_BE_INVISIBLE: Code = (3522, "HY000");

@@ -13,7 +13,7 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// `CHANGE REPLICATION SOURCE TO`: SOURCE_DELAY is the applier's, how positions are told is of both, the rest is the receiver's.
+    /// `CHANGE REPLICATION SOURCE TO`: SOURCE_DELAY is the applier's, SOURCE_AUTO_POSITION is of both, the rest is the receiver's.
     ///
     /// # Errors
     /// 3021 if the receiver has to be stopped first, 3085 if it is the applier, 3081 for both.

@@ -192,7 +192,7 @@ impl Connection {
             return self.write_err(&SqlError::new(codes::PS_MANY_PARAM, text));
         }
         let columns = prepared.columns.clone();
-        let params = prepared.params.clone();
+        let params = prepared.params();
         let id = self.statements.add(place, prepared, text);
         self.write_prepared(id, &params, &columns);
     }

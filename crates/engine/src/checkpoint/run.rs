@@ -93,7 +93,7 @@ impl Core {
             Err(error) if error.class() == ErrorClass::Full => {
                 // The log needs what the merge could not use, and so does a PURGE that wants a checkpoint.
                 self.store.give_back_unused().await;
-                // Who waits for room is told.
+                // Statements that wait for room get the error.
                 self.checkpoints.room.changed();
             }
             Err(error) => self.fail(&format!("checkpoint: {error}")),

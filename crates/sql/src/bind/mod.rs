@@ -44,9 +44,8 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
 use crate::bind::tree::TableSource;
 use crate::ddl::{check_database_name, check_length, check_table_name};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprType};
 use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
-use crate::result::ResultColumn;
 
 /// A common table expression that is in scope.
 struct Cte<'a> {
@@ -77,7 +76,7 @@ pub(crate) struct Binder<'a> {
     /// Types depend on those of parameters: the statement is planned for the values that it is given.
     pub(crate) types_params: bool,
     /// What the parameters are for, as far as that is known.
-    pub(crate) params: BTreeMap<usize, ResultColumn>,
+    pub(crate) params: BTreeMap<usize, ExprType>,
     /// Constants that are compared with columns of dates and times.
     pub(crate) constants: Vec<constant::ConstantBeside>,
     /// See [`Binder::aggregate_level`].

@@ -2,6 +2,8 @@
 //! parameter is assigned to one, and that of what it stands beside in a comparison or in arithmetic. Drivers choose by it in which form they send
 //! a value: Connector/J sends a number beyond BIGINT as an unsigned one only where the parameter is said to be unsigned.
 
+use std::collections::BTreeMap;
+
 use types::{CollationId, ColumnType};
 
 use super::Binder;
@@ -14,7 +16,7 @@ impl Binder<'_> {
         if let ExprKind::Param(number) = expr.kind
             && ty.kind != Kind::Any
         {
-            self.params.entry(number).or_insert_with(|| column(ty));
+            self.params.entry(number).or_insert_with(|| ty.clone());
         }
     }
 
@@ -25,9 +27,10 @@ impl Binder<'_> {
     }
 }
 
-/// A parameter of which nothing is known, which is a text.
-pub(crate) fn unknown() -> ResultColumn {
-    column(&ExprType::text(0, CollationId::DEFAULT))
+/// How parameters are described, so many of them: one of which nothing is known is a text.
+pub(crate) fn columns(count: usize, known: &BTreeMap<usize, ExprType>) -> Vec<ResultColumn> {
+    let text = ExprType::text(0, CollationId::DEFAULT);
+    (0..count).map(|number| column(known.get(&number).unwrap_or(&text))).collect()
 }
 
 /// MySQL has one description for all integers, one for all texts, and so on.

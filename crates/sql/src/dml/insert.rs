@@ -442,7 +442,7 @@ impl InsertPlan {
         Ok(())
     }
 
-    /// The client is told the number that the last row has, also if that was there already, if any row was inserted or changed; not by INSERT … SELECT.
+    /// The client gets the number that the last row has, also if that was there already, if any row was inserted or changed; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
         let (Some(column), InsertSource::Values(_)) = (self.auto_increment, &self.source) else { return Ok(()) };
         progress.last_given = match self.table.codec.row.decode_column(row, column)? {

@@ -498,11 +498,13 @@ impl Assignment<'_> {
 
     fn enumeration(&self, value: &Value, members: &[String]) -> Result<Value, SqlError> {
         let found = match value {
-            Value::Str(text) | Value::Bytes(text) => self.member(without_spaces(text), members).or_else(|| {
+            Value::Str(text) | Value::Bytes(text) => {
                 let text = without_spaces(text);
-                let (n, len) = number::parse_integer(text);
-                (len == text.len()).then(|| members.get(usize::try_from(n - 1).ok()?)).flatten()
-            }),
+                self.member(text, members).or_else(|| {
+                    let (n, len) = number::parse_integer(text);
+                    (len == text.len()).then(|| members.get(usize::try_from(n - 1).ok()?)).flatten()
+                })
+            }
             other => coerce::to_i128(other, self.ctx)?
                 .and_then(|n| usize::try_from(n - 1).ok())
                 .and_then(|at| members.get(at)),

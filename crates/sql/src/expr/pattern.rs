@@ -9,7 +9,7 @@ pub(crate) fn like(text: &[u8], pattern: &[u8], escape: Option<char>, collation:
     like_counted(text, pattern, escape, collation, &mut |_| Ok(())).unwrap_or(false)
 }
 
-/// The same for any. `worked` is told how many characters were compared, and may end it with its error.
+/// The same for any. `worked` gets how many characters were compared, and may end it with its error.
 pub(crate) fn like_counted(
     text: &[u8],
     pattern: &[u8],

@@ -171,10 +171,7 @@ impl Dialect for Commuter {
 }
 
 fn is_predicate(expr: &Expr) -> bool {
-    use Expr::{
-        Between, InList, InSubquery, IsFalse, IsNotFalse, IsNotNull, IsNotTrue, IsNotUnknown, IsNull, IsTrue,
-        IsUnknown, Like, MemberOf, RLike,
-    };
+    use Expr::*;
     matches!(
         expr,
         Between { .. }
@@ -185,15 +182,26 @@ fn is_predicate(expr: &Expr) -> bool {
             | MemberOf(_)
             | IsNull(_)
             | IsNotNull(_)
-    ) || matches!(expr, IsTrue(_) | IsNotTrue(_) | IsFalse(_) | IsNotFalse(_) | IsUnknown(_) | IsNotUnknown(_))
+            | IsTrue(_)
+            | IsNotTrue(_)
+            | IsFalse(_)
+            | IsNotFalse(_)
+            | IsUnknown(_)
+            | IsNotUnknown(_)
+    )
+}
+
+/// The keyword so many tokens ahead; NoKeyword for anything else.
+fn keyword_at(parser: &Parser<'_>, ahead: usize) -> Keyword {
+    match &parser.peek_nth_token_ref(ahead).token {
+        Token::Word(word) if word.quote_style.is_none() => word.keyword,
+        _ => Keyword::NoKeyword,
+    }
 }
 
 /// `[NOT] BETWEEN`; whether NOT stands there.
 fn is_between(parser: &Parser<'_>) -> Option<bool> {
-    let keyword = |ahead| match &parser.peek_nth_token_ref(ahead).token {
-        Token::Word(word) if word.quote_style.is_none() => word.keyword,
-        _ => Keyword::NoKeyword,
-    };
+    let keyword = |ahead| keyword_at(parser, ahead);
     match keyword(0) {
         Keyword::BETWEEN => Some(false),
         Keyword::NOT if keyword(1) == Keyword::BETWEEN => Some(true),
@@ -212,10 +220,7 @@ fn between(parser: &mut Parser<'_>, left: &Expr, negated: bool) -> Result<Expr, 
 
 /// `[NOT] IN ((SELECT …), …)`: the parser knows either a list or a subquery.
 fn in_list_with_query(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
-    let keyword = |ahead| match &parser.peek_nth_token_ref(ahead).token {
-        Token::Word(word) if word.quote_style.is_none() => word.keyword,
-        _ => Keyword::NoKeyword,
-    };
+    let keyword = |ahead| keyword_at(parser, ahead);
     let negated = keyword(0) == Keyword::NOT;
     let at = usize::from(negated);
     let opens = |ahead| parser.peek_nth_token_ref(ahead).token == Token::LParen;

@@ -91,7 +91,7 @@ pub struct Plan {
     uses: Vec<TableUse>,
     columns: Vec<ResultColumn>,
     /// What the parameters are for, as far as that is known.
-    pub(crate) params: BTreeMap<usize, ResultColumn>,
+    pub(crate) params: BTreeMap<usize, ExprType>,
     catalog_version: u64,
     /// The types of the parameters with which it was planned, if it depends on them.
     param_types: Option<Vec<ExprType>>,

@@ -1,5 +1,7 @@
 //! Prepared statements: of the protocol, and of PREPARE, EXECUTE and DEALLOCATE.
 
+use std::collections::BTreeMap;
+
 use base::memory;
 use base::{OnLargeStack, SqlError, codes, on_large_stack};
 use types::Value;
@@ -20,8 +22,6 @@ use crate::result::{Outcome, ResultColumn, ResultSink};
 pub struct Prepared {
     /// Number of `?`.
     pub param_count: usize,
-    /// What its parameters are said to be, in order.
-    pub params: Vec<ResultColumn>,
     /// The shape of its rows; empty if it has none, or if it is none that has a plan.
     pub columns: Vec<ResultColumn>,
     parsed: ParsedStatement,
@@ -42,6 +42,12 @@ impl Drop for Prepared {
 }
 
 impl Prepared {
+    /// What its parameters are said to be, in order.
+    pub fn params(&self) -> Vec<ResultColumn> {
+        let nothing = BTreeMap::new();
+        param::columns(self.param_count, self.plan.as_ref().map_or(&nothing, |plan| &plan.params))
+    }
+
     /// Bytes that it takes, about.
     pub fn held_bytes(&self) -> u64 {
         self.bytes.max(self.parsed.text.len() as u64)
@@ -104,11 +110,8 @@ impl Session {
             plan = Some(planned);
         }
         let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
-        let param =
-            |number| plan.as_ref().and_then(|plan| plan.params.get(&number)).cloned().unwrap_or_else(param::unknown);
-        let params = (0..parsed.param_count).map(param).collect();
         let bytes = memory::now().saturating_sub(before);
-        Ok(Prepared { param_count: parsed.param_count, params, columns, parsed, plan, bytes, database })
+        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, bytes, database })
     }
 
     /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from
