@@ -47,3 +47,31 @@ UPDATE zs SET a = DEFAULT(a) WHERE id = 1
 SELECT a, id, y FROM z WHERE a = DEFAULT(a) ORDER BY id
 SELECT * FROM zs ORDER BY id
 DROP TABLE z, zs
+-- explicit_defaults_for_timestamp=0: the first TIMESTAMP of the table counts, NULL or not, as the table is in the end.
+SET sql_mode = '', explicit_defaults_for_timestamp = OFF
+CREATE TABLE implicit (id INT PRIMARY KEY, a TIMESTAMP ON UPDATE NOW(), b TIMESTAMP, c TIMESTAMP NULL)
+ALTER TABLE implicit ADD d TIMESTAMP FIRST
+SHOW CREATE TABLE implicit
+ALTER TABLE implicit ADD e TIMESTAMP NULL FIRST
+ALTER TABLE implicit ADD f TIMESTAMP AFTER e
+ALTER TABLE implicit ADD g TIMESTAMP, ADD h TIMESTAMP FIRST
+SHOW CREATE TABLE implicit
+ALTER TABLE implicit MODIFY a TIMESTAMP FIRST, DROP h
+ALTER TABLE implicit MODIFY b TIMESTAMP
+SHOW CREATE TABLE implicit
+DROP TABLE implicit
+CREATE TABLE implicit (id INT PRIMARY KEY, b TIMESTAMP NULL)
+ALTER TABLE implicit ADD d TIMESTAMP
+ALTER TABLE implicit DROP d, ADD d TIMESTAMP(3)
+SHOW CREATE TABLE implicit
+ALTER TABLE implicit DROP b, DROP d, ADD d TIMESTAMP, ADD e TIMESTAMP FIRST
+ALTER TABLE implicit ADD q INT, CHANGE e f TIMESTAMP
+SHOW CREATE TABLE implicit
+SET sql_mode = DEFAULT
+ALTER TABLE implicit ADD z TIMESTAMP
+CREATE TEMPORARY TABLE implicit (id INT PRIMARY KEY, n INT)
+ALTER TABLE implicit ADD z TIMESTAMP
+SHOW CREATE TABLE implicit
+DROP TABLE implicit
+DROP TABLE implicit
+SET explicit_defaults_for_timestamp = ON

@@ -341,6 +341,7 @@ pub mod codes {
     pub const ALTER_OPERATION_NOT_SUPPORTED_REASON: Code = (1846, "0A000");
     pub const MUST_CHANGE_PASSWORD_LOGIN: Code = (1862, "HY000");
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
+    pub const WARN_PURGE_LOG_IS_ACTIVE: Code = (1868, "HY000");
     pub const AUTO_INCREMENT_CONFLICT: Code = (1869, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
@@ -349,6 +350,7 @@ pub mod codes {
     /// The system variable … cannot be set in SET STATEMENT (MariaDB).
     pub const SET_STATEMENT_NOT_SUPPORTED: Code = (1971, "42000");
     pub const INCONSISTENT_ERROR: Code = (3002, "HY000");
+    pub const WARN_LEGACY_SYNTAX_CONVERTED: Code = (3005, "HY000");
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
@@ -392,6 +394,7 @@ pub mod codes {
     pub const USER_DOES_NOT_EXIST: Code = (3162, "HY000");
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
+    pub const UNSUPPORTED_INDEX_ALGORITHM: Code = (3502, "HY000");
     pub const NO_SUCH_DB: Code = (3503, "42Y07");
     pub const TOO_MANY_ENUM_VALUES: Code = (3504, "HY000");
     pub const INVALID_BITWISE_OPERANDS_SIZE: Code = (3513, "HY000");

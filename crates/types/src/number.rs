@@ -51,14 +51,28 @@ pub fn write_f32(n: f32, decimals: u8, out: &mut Vec<u8>) {
 const FLOAT_DIGITS: usize = 6;
 
 /// Appends a DOUBLE; with a fixed number of digits after the point unless `decimals` is [`NOT_FIXED`]: then the fewest digits
-/// that say the same number, with an exponent if it is 1e15 or more or less than 1e-15.
+/// that say the same number, with an exponent if it is 1e15 or more without a fraction, or less than 1e-15.
 pub fn write_f64(n: f64, decimals: u8, out: &mut Vec<u8>) {
     if decimals < NOT_FIXED {
         write_fixed(n, decimals as usize, out);
     } else {
-        write_scientific(&format!("{n:e}"), out);
+        write_scientific(&shortest(n), out);
     }
 }
+
+/// The fewest digits that say the same number; of two such texts that are as near the one that ends in an even digit, as MySQL chooses.
+fn shortest(n: f64) -> String {
+    let shortest = format!("{n:e}");
+    let digits = mantissa_digits(&shortest);
+    if digits < ONE_OF_TWO {
+        return shortest;
+    }
+    let nearest = format!("{n:.*e}", digits - 1);
+    if nearest.parse() == Ok(n) { nearest } else { shortest }
+}
+
+/// Numbers with fewer digits are not between two texts.
+const ONE_OF_TWO: usize = 16;
 
 /// With so many digits after the point; those of the shortest text that says the same number, and then zeros.
 fn write_fixed(n: f64, decimals: usize, out: &mut Vec<u8>) {
@@ -100,7 +114,8 @@ fn write_scientific(scientific: &str, out: &mut Vec<u8>) {
     if mantissa.starts_with('-') {
         out.push(b'-');
     }
-    if !(-15..15).contains(&exponent) {
+    let has_fraction = digits.len() as i32 > exponent + 1;
+    if exponent < -15 || exponent >= 15 && !has_fraction {
         out.push(digits[0]);
         if digits.len() > 1 {
             out.push(b'.');
@@ -212,6 +227,11 @@ mod tests {
             (1e14, "100000000000000"),
             (1e15, "1e15"),
             (123456789012345.6, "123456789012345.6"),
+            (1000000000000000.5, "1000000000000000.5"),
+            (-1234567890123456.8, "-1234567890123456.8"),
+            (12345678901234568.0, "1.2345678901234568e16"),
+            (824873949835503.25, "824873949835503.2"),
+            (824873949835503.75, "824873949835503.8"),
             (1.25e-5, "0.0000125"),
             (1e-16, "1e-16"),
             (-1.5e300, "-1.5e300"),

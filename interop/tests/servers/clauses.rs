@@ -1,5 +1,5 @@
 //! Nothing is taken and ignored: every clause and option of `interop/clauses/clauses.txt` does what it does on MySQL 9.7, as SHOW CREATE TABLE
-//! and `information_schema` show it, or is an error that names it (1235), or the error that MySQL gives. What MySQL
+//! and `information_schema` show it, with MySQL's warnings, or is an error that names it (1235), or the error that MySQL gives. What MySQL
 //! does not know at all may be there as MariaDB has it.
 //!
 //! The peer is the expectation. What differs on purpose is listed in `interop/clauses/differences.txt` with its reason.
@@ -67,13 +67,23 @@ fn answer(connection: &mut Connection, sql: &str) -> Result<String, (u16, String
     }
 }
 
-/// The same with what became of the table.
+/// The levels and numbers of the last statement's warnings, without those of syntax that MySQL is about to give up.
+fn warnings(connection: &mut Connection) -> String {
+    let Answer::Rows { rows, .. } = connection.query("SHOW WARNINGS").unwrap() else { return String::new() };
+    let text = |value: &Option<Vec<u8>>| String::from_utf8_lossy(value.as_deref().unwrap_or_default()).into_owned();
+    let warnings = rows.iter().map(|row| format!("{} {}", text(&row[0]), text(&row[1])));
+    let kept = warnings.filter(|warning| !DEPRECATED.contains(&warning.as_str()));
+    kept.collect::<Vec<_>>().join("\n")
+}
+
+/// The same with its warnings and with what became of the table.
 fn outcome(connection: &mut Connection, before: &[String], sql: &str) -> Result<String, (u16, String)> {
     before.iter().for_each(|sql| drop(connection.succeed(sql).unwrap()));
     let answered = answer(connection, sql);
+    let warned = warnings(connection);
     let is_of_t = !before.is_empty() || sql.starts_with("CREATE TABLE t ");
     let shown = || -> Result<String, (u16, String)> {
-        let mut all = vec![answered?];
+        let mut all = vec![answered?, warned];
         if is_of_t {
             for sql in SHOWN {
                 all.push(answer(connection, sql)?);
@@ -88,6 +98,9 @@ fn outcome(connection: &mut Connection, before: &[String], sql: &str) -> Result<
     }
     shown
 }
+
+/// What MySQL says of syntax that it will give up: it works, and nothing is said of it here.
+const DEPRECATED: [&str; 2] = ["Warning 1287", "Warning 1681"];
 
 /// 1235: it is not there, and the error says what.
 const NOT_SUPPORTED: u16 = 1235;

@@ -14,7 +14,7 @@ use crate::bind::call::column_name;
 use crate::expr::coerce::{fsp_of, parse_datetime, parse_time, plain_text, printable};
 use crate::expr::compare::wrong_value;
 use crate::expr::constant::constant;
-use crate::expr::{Constancy, EvalContext, Expr, ExprKind, ExprType, Kind, SqlMode};
+use crate::expr::{Constancy, EvalContext, Expr, ExprKind, ExprType, Kind, SqlMode, is_number, time_of};
 
 /// A constant that a statement compares with a column of dates or times.
 #[derive(Debug)]
@@ -35,6 +35,8 @@ enum Place {
     Bound,
     /// In the list of IN; of dates these are only those that are none.
     Listed,
+    /// The same of a number among numbers, which are taken for what they are compared with, a column or not.
+    ListedNumber,
 }
 
 /// How well a constant fits a column.
@@ -88,11 +90,50 @@ impl<'a> Binder<'a> {
 impl Binder<'_> {
     /// The literals of `column IN (…, …)` as what MySQL makes of them where all of a list are constants.
     pub(crate) fn listed(&mut self, written: &sql::Expr, value: &Expr, list: Vec<Expr>) -> Vec<Expr> {
+        let is_number = |item: &Expr| matches!(&item.kind, ExprKind::Literal(value) if is_number(value));
+        let is_null = |item: &Expr| matches!(item.kind, ExprKind::Literal(Value::Null));
+        let is_numbers = list.iter().any(is_number) && list.iter().all(|item| is_number(item) || is_null(item));
         match value.ty.kind {
+            Kind::Date | Kind::DateTime | Kind::Time if is_numbers => {
+                list.into_iter().filter_map(|item| self.listed_number(value.ty.kind, item)).collect()
+            }
             Kind::Time => self.listed_times(list),
             Kind::Date | Kind::DateTime => self.listed_dates(written, value, list),
             _ => list,
         }
+    }
+
+    /// A number of a list of numbers as the date or time that it is. One that is none equals no DATE and no TIME, and is a zero for a DATETIME.
+    fn listed_number(&mut self, kind: Kind, item: Expr) -> Option<Expr> {
+        let ExprKind::Literal(number) = &item.kind else { return Some(item) };
+        if *number == Value::Null {
+            return Some(item);
+        }
+        let literal = |value, fsp| Some(Expr::literal(value, ExprType::temporal(kind, fsp).nullable(false)));
+        if kind == Kind::Time {
+            if let Some(parsed) = time_of(number) {
+                return literal(Value::Time(parsed.value), fsp_of(parsed.value.parts().4));
+            }
+            self.note_listed(ColumnType::Time { fsp: 0 }, item);
+            return None;
+        }
+        // A fraction of a number without a time is none of a second.
+        let moment = parse_datetime(number, Allow::ZEROS).map(|parsed| match parsed.has_time {
+            true => parsed.value,
+            false => DateTime { micros: 0, ..parsed.value },
+        });
+        match (kind, moment) {
+            (Kind::Date, moment) => literal(Value::Date(moment.filter(|moment| !moment.date.is_zero())?.date), 0),
+            (_, Some(moment)) => literal(Value::DateTime(moment), fsp_of(moment.micros)),
+            (_, None) => {
+                self.note_listed(ColumnType::DateTime { fsp: 0 }, item);
+                literal(Value::DateTime(DateTime::ZERO), 0)
+            }
+        }
+    }
+
+    fn note_listed(&mut self, ty: ColumnType, value: Expr) {
+        self.constants.push(ConstantBeside { column: None, ty, value, place: Place::ListedNumber });
     }
 
     /// The literals of `time IN (…, …)` as times: MySQL makes them so where all of a list are constants, and text that is none is 00:00:00.
@@ -158,6 +199,7 @@ impl ConstantBeside {
         let value = self.value.eval(&[], ctx)?;
         let fit = match (&value, &self.ty) {
             (Value::Null, _) => Fit::Whole,
+            _ if self.place == Place::ListedNumber => Fit::Not,
             (_, ColumnType::Time { .. }) if self.column.is_none() => match parse_time(&value) {
                 Some(parsed) if !parsed.trailing && !parsed.clamped => Fit::Whole,
                 _ => Fit::Not,
@@ -181,7 +223,15 @@ impl ConstantBeside {
             _ => "datetime",
         };
         let text = plain_text(&value, NOT_FIXED);
-        let Some(column) = &self.column else { return ctx.truncated(kind, &text) };
+        let Some(column) = &self.column else {
+            return match (self.place, kind) {
+                (Place::ListedNumber, "datetime") => {
+                    let message = format!("Incorrect datetime value: '{}'", printable(&text));
+                    ctx.complain(codes::TRUNCATED_WRONG_VALUE, message)
+                }
+                _ => ctx.truncated(kind, &text),
+            };
+        };
         let message = format!("Incorrect {kind} value: '{}' for column '{column}' at row 1", printable(&text));
         match fit {
             // Text that is no date is an error in any statement.

@@ -15,7 +15,9 @@ use crate::bind::from::duplicate_column;
 use crate::bind::scope::not_unique;
 use crate::expr::WarningLevel;
 use crate::information_schema::definition_of;
-use crate::parse::ast::{ColumnSpec, CreateTable, DefaultSpec, IndexKind, TableKey, TableOptions};
+use crate::parse::ast::{
+    ColumnSpec, CreateTable, DefaultSpec, IndexKind, IndexPart, IndexSpec, TableKey, TableOptions,
+};
 
 const COLUMNS_MAX: usize = 4096;
 /// The same for clients, as in InnoDB.
@@ -119,8 +121,7 @@ fn table_def(
     };
     apply_options(&mut def, options, context)?;
     if refused_option(&def, context).is_some() {
-        let message = format!("Table storage engine for '{}' doesn't have this option", def.name);
-        return Err(SqlError::new(codes::ILLEGAL_HA, message));
+        return Err(has_no_option(&def));
     }
     for spec in &create.columns {
         def.columns.push(column::column_def(spec, def.collation, context)?);
@@ -142,7 +143,8 @@ fn table_def(
     let explicitly_null = |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && is_null(spec));
     add_indexes(&mut def, &create.keys, &explicitly_null)?;
     foreign_key::add_all(&mut def, None, &create.keys, context)?;
-    index::tell_duplicates(&def, &[], context.warnings);
+    index::warn_of_hash(&create.keys, context.warnings);
+    index::warn_of_duplicates(&def, &[], context.warnings);
     finish(&mut def, context)?;
     foreign_key::check(&def, None, context)?;
     Ok(def)
@@ -256,19 +258,7 @@ fn generate_primary_key(def: &mut TableDef) -> Result<(), SqlError> {
         *column += 1;
     }
     let mut columns = std::mem::take(&mut def.columns);
-    let spec = crate::parse::ast::IndexSpec {
-        kind: IndexKind::Primary,
-        name: None,
-        parts: vec![crate::parse::ast::IndexPart {
-            column: GENERATED_PK_COLUMN.into(),
-            prefix: None,
-            descending: false,
-        }],
-        comment: String::new(),
-        invisible: false,
-        if_not_exists: false,
-        generated: false,
-    };
+    let spec = IndexSpec::new(IndexKind::Primary, None, vec![IndexPart::whole(GENERATED_PK_COLUMN)]);
     let added = index::add(&spec, &mut columns, &|_| false, &mut def.indexes);
     def.columns = columns;
     added
@@ -349,6 +339,11 @@ const OPTIONS_IN_ORDER: [&str; 11] = [
     "KEY_BLOCK_SIZE",
 ];
 
+/// 1031 of an option that InnoDB does not have.
+pub(super) fn has_no_option(def: &TableDef) -> SqlError {
+    SqlError::new(codes::ILLEGAL_HA, format!("Table storage engine for '{}' doesn't have this option", def.name))
+}
+
 /// Options that InnoDB does not take: which of them, as it is named there.
 pub(super) fn refused_option(def: &TableDef, context: &DdlContext<'_>) -> Option<&'static str> {
     if refuses_compression(def, context) {
@@ -358,11 +353,22 @@ pub(super) fn refused_option(def: &TableDef, context: &DdlContext<'_>) -> Option
     if context.is_logged || def.engine_name != "InnoDB" {
         return None;
     }
-    if table_option(def, "ROW_FORMAT").is_some_and(|format| matches!(format, "FIXED" | "PAGE")) {
+    let format = table_option(def, "ROW_FORMAT");
+    if format.is_some_and(|format| matches!(format, "FIXED" | "PAGE")) {
         return Some("ROW_TYPE");
     }
-    let is_power = |size: &str| ["1", "2", "4", "8", "16"].contains(&size);
-    table_option(def, "KEY_BLOCK_SIZE").is_some_and(|size| !is_power(size)).then_some("KEY_BLOCK_SIZE")
+    let size = table_option(def, "KEY_BLOCK_SIZE")?;
+    let mut refuses = Vec::new();
+    if !["1", "2", "4", "8", "16"].contains(&size) {
+        refuses.push(format!("InnoDB: invalid KEY_BLOCK_SIZE = {size}. Valid values are [1, 2, 4, 8, 16]"));
+    }
+    if let Some(format) = format.filter(|format| *format != "COMPRESSED") {
+        refuses.push(format!("InnoDB: cannot specify ROW_FORMAT={format} with KEY_BLOCK_SIZE."));
+    }
+    for why in &refuses {
+        context.warnings.push(WarningLevel::Warning, codes::ILLEGAL_HA_CREATE_OPTION, why.clone());
+    }
+    (!refuses.is_empty()).then_some("KEY_BLOCK_SIZE")
 }
 
 /// Whether what COMPRESSION names is unknown, or does not go together with the other options; a warning says why.

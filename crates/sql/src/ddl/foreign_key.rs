@@ -143,17 +143,9 @@ pub(super) fn add_index(def: &mut TableDef, spec: &ForeignKeySpec, later: &[Tabl
     }
     // One that was made for another foreign key over these columns is this one's now, and has its name.
     let existing = existing.map(|at| def.indexes.remove(at).id);
-    let part =
-        |&column: &usize| IndexPart { column: def.columns[column].name.clone(), prefix: None, descending: false };
-    let index = IndexSpec {
-        kind: IndexKind::Plain,
-        name: spec.name.clone().or_else(|| spec.index_name.clone()),
-        parts: columns.iter().map(part).collect(),
-        comment: String::new(),
-        invisible: false,
-        if_not_exists: false,
-        generated: true,
-    };
+    let parts = columns.iter().map(|&column| IndexPart::whole(&def.columns[column].name)).collect();
+    let name = spec.name.clone().or_else(|| spec.index_name.clone());
+    let index = IndexSpec { generated: true, ..IndexSpec::new(IndexKind::Plain, name, parts) };
     index::add(&index, &mut def.columns, &|_| false, &mut def.indexes)?;
     if let (Some(id), Some(index)) = (existing, def.indexes.last_mut()) {
         index.id = id;

@@ -6,7 +6,7 @@ use types::{ColumnDef, ColumnType, IndexDef, KeyPart, TableDef};
 
 use super::{check_comment, check_name};
 use crate::expr::{WarningLevel, Warnings};
-use crate::parse::ast::{IndexKind, IndexPart, IndexSpec};
+use crate::parse::ast::{IndexKind, IndexPart, IndexSpec, TableKey};
 
 /// Longest key in bytes, as InnoDB has it.
 const KEY_BYTES_MAX: u32 = 3072;
@@ -67,8 +67,17 @@ pub(super) fn add(
     Ok(())
 }
 
+/// A note for each index that is to be a hash table: it is a B-tree, as in InnoDB.
+pub(super) fn warn_of_hash(keys: &[TableKey], warnings: &Warnings) {
+    for _ in keys.iter().filter_map(TableKey::index).filter(|index| index.hash) {
+        let message =
+            "This storage engine does not support the HASH index algorithm, storage engine default was used instead.";
+        warnings.push(WarningLevel::Note, codes::UNSUPPORTED_INDEX_ALGORITHM, message.to_owned());
+    }
+}
+
 /// A warning for each index that another of the table does as well; of `old` indexes nothing is said.
-pub(super) fn tell_duplicates(def: &TableDef, old: &[IndexDef], warnings: &Warnings) {
+pub(super) fn warn_of_duplicates(def: &TableDef, old: &[IndexDef], warnings: &Warnings) {
     let is_same = |a: &IndexDef, b: &IndexDef| a.unique == b.unique && a.parts == b.parts && b.name != PRIMARY;
     for (place, index) in def.indexes.iter().enumerate() {
         let is_new = !old.iter().any(|known| same_name(&known.name, &index.name));

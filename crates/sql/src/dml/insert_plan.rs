@@ -18,7 +18,7 @@ use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_co
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
-use crate::expr::{Expr, ExprKind, ExprType, build};
+use crate::expr::{Expr, ExprKind, ExprType, WarningLevel, build};
 use crate::parse::ast::Insert;
 use crate::parse::{LiteralRows, plain_values};
 use crate::plan::node::QueryPlan;
@@ -92,8 +92,13 @@ impl Given {
 pub(crate) async fn plan_insert<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    Insert { insert, literal_rows }: &'a Insert,
+    Insert { insert, literal_rows, delayed }: &'a Insert,
 ) -> Result<InsertPlan, SqlError> {
+    if *delayed {
+        let what = if insert.replace_into { "REPLACE" } else { "INSERT" };
+        let message = format!("{what} DELAYED is no longer supported. The statement was converted to {what}.");
+        context.warnings.push(WarningLevel::Warning, codes::WARN_LEGACY_SYNTAX_CONVERTED, message);
+    }
     if insert.returning.is_some() {
         return Err(SqlError::not_supported("RETURNING"));
     }

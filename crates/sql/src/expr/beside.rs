@@ -187,7 +187,7 @@ pub(crate) fn time_of(value: &Value) -> Option<Parsed<Time>> {
     }
 }
 
-fn is_number(value: &Value) -> bool {
+pub(crate) fn is_number(value: &Value) -> bool {
     matches!(value, Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Float(_) | Value::Double(_))
 }
 

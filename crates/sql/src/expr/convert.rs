@@ -478,7 +478,9 @@ impl Assignment<'_> {
                     Some(significant.iter().fold(0u64, |n, &byte| n << 8 | byte as u64))
                 }
             }
-            Value::Double(_) | Value::Float(_) => coerce::to_i64(value, self.ctx)?.map(|n| n as u64),
+            // A fraction is cut, where one of a DECIMAL is rounded.
+            Value::Double(n) => coerce::to_i64(&Value::Double(n.trunc()), self.ctx)?.map(|n| n as u64),
+            Value::Float(n) => coerce::to_i64(&Value::Float(n.trunc()), self.ctx)?.map(|n| n as u64),
             // All bits of a number below 0.
             other => coerce::to_i128(other, self.ctx)?
                 .and_then(|n| u64::try_from(n).ok().or_else(|| i64::try_from(n).ok().map(|n| n as u64))),

@@ -75,7 +75,7 @@ impl Copied {
             (Some(ColumnType::Bit { bits }), to) if is_long(to) => Some(Copied::Bits(*bits)),
             (Some(ColumnType::Year), to) if is_long(to) => Some(Copied::YearText),
             (Some(ColumnType::Decimal { .. }), ColumnType::Bit { .. }) => Some(Copied::NotBelowZero),
-            (Some(ColumnType::Double { .. }), ColumnType::Year | ColumnType::Bit { .. }) => Some(Copied::Whole),
+            (Some(ColumnType::Double { .. }), ColumnType::Year) => Some(Copied::Whole),
             (Some(ColumnType::Double { .. } | ColumnType::Decimal { .. }), _) if is_choice => Some(Copied::Whole),
             (Some(ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }), ColumnType::Year) => {
                 Some(Copied::Digits)
@@ -99,8 +99,7 @@ impl Copied {
         match (from.origin.as_ref()?, to) {
             (Year, to) if to.is_string() => Some(Copied::YearText),
             (Date | DateTime { .. } | Timestamp { .. }, Year) => Some(Copied::Digits),
-            (Float { .. } | Double { .. }, Year) => Some(Copied::Rounded),
-            (Double { .. }, Bit { .. }) => None,
+            (Float { .. } | Double { .. }, Year | Bit { .. }) => Some(Copied::Rounded),
             (Float { .. } | Double { .. }, to) if to.is_string() => None,
             (Year, Enum { .. } | Set { .. }) => Some(Copied::YearText),
             (Float { .. } | Double { .. }, Time { .. }) => None,

@@ -111,20 +111,10 @@ fn add_key(tokens: &Tokens<'_>, key: TableKey) -> AlterAction {
 pub(super) fn create_index(tokens: &mut Tokens<'_>, kind: IndexKind) -> Parsed<Statement> {
     let if_not_exists = tokens.condition("IF NOT EXISTS");
     let name = tokens.identifier()?;
-    if tokens.accept("USING") || tokens.accept("TYPE") {
-        create::index_type(tokens)?;
-    }
+    let mut index = IndexSpec { if_not_exists, ..IndexSpec::new(kind, Some(name), Vec::new()) };
+    create::index_type(tokens, &mut index)?;
     tokens.expect("ON")?;
     let table = tokens.table_name()?;
-    let mut index = IndexSpec {
-        kind,
-        name: Some(name),
-        parts: Vec::new(),
-        comment: String::new(),
-        invisible: false,
-        if_not_exists,
-        generated: false,
-    };
     create::index_parts_and_options(tokens, &mut index)?;
     wait(tokens)?;
     online_options(tokens)?;
@@ -364,7 +354,7 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
             let _ = tokens.accept("ASC") || tokens.accept("DESC");
             Ok(())
         })?;
-        actions.push(AlterAction::Nothing);
+        actions.push(AlterAction::OrderBy);
         return Ok(());
     }
     if tokens.next_are("ALGORITHM") || tokens.next_are("LOCK") {
@@ -379,7 +369,7 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
         return Ok(());
     }
     if tokens.accept("DISABLE KEYS") || tokens.accept("ENABLE KEYS") {
-        actions.push(AlterAction::Nothing);
+        actions.push(AlterAction::SwitchKeys);
         return Ok(());
     }
     if tokens.accept("WITHOUT VALIDATION") || tokens.accept("WITH VALIDATION") {

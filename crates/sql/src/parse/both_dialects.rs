@@ -207,7 +207,7 @@ impl LogChanges {
 /// A definition's text for the log; `None` if that is the text itself.
 pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) -> Option<String> {
     let left_out = &changes.left_out;
-    let Read { mut tokens, read_comments, unread_comments } = read(text, context)?;
+    let Read { mut tokens, read_comments, unread_comments, .. } = read(text, context)?;
     // What is in such a comment already is one kind's alone.
     let meet = |comment: &ReadComment, piece: &Piece| {
         comment.inside.start < piece.range.end && piece.range.start < comment.inside.end

@@ -224,17 +224,7 @@ fn refused_attribute(tokens: &Tokens<'_>) -> Parsed<bool> {
 }
 
 fn own_index(kind: IndexKind, column: &str) -> TableKey {
-    let part = IndexPart { column: column.to_string(), prefix: None, descending: false };
-    let parts = vec![part];
-    TableKey::Index(IndexSpec {
-        kind,
-        name: None,
-        parts,
-        comment: String::new(),
-        invisible: false,
-        if_not_exists: false,
-        generated: false,
-    })
+    TableKey::Index(IndexSpec::new(kind, None, vec![IndexPart::whole(column)]))
 }
 
 pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {

@@ -248,18 +248,8 @@ pub(super) fn index_after_kind(
     let if_not_exists = tokens.condition("IF NOT EXISTS");
     let unnamed = tokens.peek() == Some(&Token::LParen) || tokens.next_are("USING");
     let name = if unnamed { None } else { Some(tokens.identifier()?) };
-    let mut index = IndexSpec {
-        kind,
-        name: name.or(constraint),
-        parts: Vec::new(),
-        comment: String::new(),
-        invisible: false,
-        if_not_exists,
-        generated: false,
-    };
-    if tokens.accept("USING") || tokens.accept("TYPE") {
-        index_type(tokens)?;
-    }
+    let mut index = IndexSpec { if_not_exists, ..IndexSpec::new(kind, name.or(constraint), Vec::new()) };
+    index_type(tokens, &mut index)?;
     index_parts_and_options(tokens, &mut index)?;
     Ok(index)
 }
@@ -268,9 +258,10 @@ pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut Index
     index.parts = tokens.in_parentheses(index_part)?;
     loop {
         let place = tokens.place();
-        if tokens.accept("USING") || tokens.accept("TYPE") {
-            index_type(tokens)?;
-        } else if tokens.accept("COMMENT") {
+        if index_type(tokens, index)? {
+            continue;
+        }
+        if tokens.accept("COMMENT") {
             index.comment = tokens.string()?;
         } else if let Some(word) = tokens.accept_one(&VISIBILITIES) {
             visibility_read(tokens, place, word);
@@ -290,12 +281,16 @@ pub(super) fn index_parts_and_options(tokens: &mut Tokens<'_>, index: &mut Index
     }
 }
 
-/// Behind USING: every index is a B-tree, as every one of InnoDB is.
-pub(super) fn index_type(tokens: &mut Tokens<'_>) -> Parsed<()> {
-    match tokens.expect_one(&["BTREE", "HASH", "RTREE"])? {
-        "RTREE" => Err(ParseError::not_supported("indexes USING RTREE")),
-        _ => Ok(()),
+/// USING, if it comes next: every index is a B-tree, as every one of InnoDB is.
+pub(super) fn index_type(tokens: &mut Tokens<'_>, index: &mut IndexSpec) -> Parsed<bool> {
+    if !tokens.accept("USING") && !tokens.accept("TYPE") {
+        return Ok(false);
     }
+    match tokens.expect_one(&["BTREE", "HASH", "RTREE"])? {
+        "RTREE" => return Err(ParseError::not_supported("indexes USING RTREE")),
+        word => index.hash = word == "HASH",
+    }
+    Ok(true)
 }
 
 /// Of an index, as MySQL and as MariaDB say it.

@@ -38,7 +38,9 @@ pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     rewrite(tokens)?;
     let replace = tokens.next_are("REPLACE");
     let mut place = tokens.place() + 1;
-    while matches!(word_at(tokens, place), Some("LOW_PRIORITY" | "DELAYED" | "HIGH_PRIORITY")) {
+    let mut delayed = false;
+    while let Some(word @ ("LOW_PRIORITY" | "DELAYED" | "HIGH_PRIORITY")) = word_at(tokens, place) {
+        delayed |= word == "DELAYED";
         tokens.remove(place);
     }
     if word_at(tokens, place) == Some("IGNORE") {
@@ -59,7 +61,7 @@ pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
             if !literal_rows.is_empty() && plain_values(&insert).is_none() {
                 return Err(ParseError::syntax(literal_rows.end()));
             }
-            Ok(Statement::Insert(Box::new(Insert { insert, literal_rows })))
+            Ok(Statement::Insert(Box::new(Insert { insert, literal_rows, delayed })))
         }
         _ => Err(ParseError::not_supported("this form of INSERT")),
     }

@@ -12,6 +12,8 @@ use std::ops::Range;
 
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
+use types::charset::Charset;
+
 use super::ParseContext;
 use super::dialect::DIV;
 use super::error::ParseError;
@@ -66,7 +68,7 @@ fn read(mut lexer: Lexer<'_>) -> Result<Lexed, ParseError> {
         }
         if token == Token::SemiColon {
             end = Some(start);
-        } else {
+        } else if !lexer.lengthens(&token) {
             lexer.tell_mod(&token);
             let span = Span::new(location(start), location(lexer.at));
             lexer.tokens.push(TokenWithSpan::new(token, span));
@@ -129,6 +131,29 @@ impl<'a> Lexer<'a> {
     pub(super) fn next_token(&mut self) -> Result<Option<Token>, ParseError> {
         self.skip_space()?;
         self.token()
+    }
+
+    /// Text that goes on behind `_utf8mb4'…'` or `N'…'`: then the token before it has it, too. (What follows other text is the parser's.)
+    fn lengthens(&mut self, token: &Token) -> bool {
+        let Token::SingleQuotedString(more) = token else { return false };
+        let is_introducer = |before: &TokenWithSpan| match &before.token {
+            Token::Word(word) if word.quote_style.is_none() => {
+                word.value.strip_prefix('_').is_some_and(|name| Charset::by_name(name).is_some())
+            }
+            _ => false,
+        };
+        let (text, span) = match self.tokens.as_mut_slice() {
+            [.., TokenWithSpan { token: Token::NationalStringLiteral(text), span }] => (text, span),
+            [.., before, TokenWithSpan { token: Token::SingleQuotedString(text), span }] if is_introducer(before) => {
+                (text, span)
+            }
+            _ => return false,
+        };
+        text.push_str(more);
+        span.end = location(self.at);
+        // The row is not read again so.
+        self.cutter.iter_mut().for_each(Cutter::stop);
+        true
     }
 
     /// Takes the row of literals away that the last token, which began at `start`, ends.

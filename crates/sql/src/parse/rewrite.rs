@@ -5,6 +5,8 @@ use std::ops::Range;
 use base::on_large_stack;
 use types::CollationId;
 
+use super::ast::{AlterTable, Ddl, Statement, TableName};
+use super::timestamps::OldColumn;
 use super::tokens::Tokens;
 use super::versions::ReadComment;
 use super::{ParseContext, USUAL_DEPTH, depth, lexer, statement, timestamps};
@@ -26,9 +28,15 @@ impl Foreign {
     pub(crate) const NOTHING: Foreign = Foreign { is_maria: false, implicit_timestamps: false, utf8mb3: None };
 }
 
-/// A definition as one for us; `None` if that is the text itself. What cannot be parsed stays as it is.
-pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign) -> Option<String> {
-    let tokens = read(text, context)?.tokens;
+/// A definition as one for us; `None` if that is the text itself. What cannot be parsed stays as it is. `columns` gives those of a table that is
+/// altered, none if it is not there.
+pub(crate) fn in_our_words(
+    text: &str,
+    context: &ParseContext,
+    foreign: Foreign,
+    columns: &dyn Fn(&TableName) -> Vec<OldColumn>,
+) -> Option<String> {
+    let Read { tokens, altered, .. } = read(text, context)?;
     let mut edits = Vec::new();
     if foreign.is_maria {
         let as_text = |place| (place, "longtext CHARACTER SET utf8mb4 COLLATE utf8mb4_bin".to_owned());
@@ -39,7 +47,11 @@ pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign)
         edits.extend(tokens.other_digits.into_iter().map(with_digits));
     }
     if foreign.implicit_timestamps {
-        edits.extend(timestamps::unsaid(tokens.timestamps));
+        let first = match altered {
+            Some(alter) => timestamps::first_of_altered(&alter, columns(&alter.table)),
+            None => Some(0),
+        };
+        edits.extend(timestamps::unsaid(tokens.timestamps, first));
     }
     if let Some(collation) = foreign.utf8mb3 {
         let said = |place: &Range<usize>| match place.is_empty() {
@@ -55,6 +67,8 @@ pub(crate) fn in_our_words(text: &str, context: &ParseContext, foreign: Foreign)
 pub(super) struct Read<'a> {
     /// Its tokens, behind its end, with what was found out on the way.
     pub(super) tokens: Tokens<'a>,
+    /// If it is ALTER TABLE.
+    altered: Option<Box<AlterTable>>,
     /// Comments for versions that were read.
     pub(super) read_comments: Vec<ReadComment>,
     /// Where those are that were not.
@@ -66,13 +80,20 @@ pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<Read<'a>
     let mut lexed = lexer::lex(text, context).ok()?;
     let is_deep = depth::bound(&mut lexed.tokens).ok()? > USUAL_DEPTH;
     let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    // The tree is dropped where it was made.
-    let mut is_read = || statement(&mut tokens).is_ok();
+    let mut altered = None;
+    // Any other tree is dropped where it was made.
+    let mut is_read = || match statement(&mut tokens) {
+        Ok(Statement::Ddl(Ddl::AlterTable(alter))) => {
+            altered = Some(alter);
+            true
+        }
+        read => read.is_ok(),
+    };
     if !(if is_deep { on_large_stack(is_read) } else { is_read() }) {
         return None;
     }
     let (read_comments, unread_comments) = (lexed.read_comments, lexed.unread_comments);
-    Some(Read { tokens, read_comments, unread_comments })
+    Some(Read { tokens, altered, read_comments, unread_comments })
 }
 
 /// A text with other words at these places, which do not overlap; `None` if there are none. What the parser tried and took back is found
@@ -97,7 +118,7 @@ mod tests {
         let foreign = Foreign { is_maria: true, ..Foreign::NOTHING };
         for chain in [" OR a = 2".repeat(100_000), "+1".repeat(100_000), "+(1".repeat(900) + &")".repeat(900)] {
             let text = format!("UPDATE o SET b = 1 WHERE a = 1{chain}");
-            assert_eq!(in_our_words(&text, &ParseContext::default(), foreign), None);
+            assert_eq!(in_our_words(&text, &ParseContext::default(), foreign, &|_| Vec::new()), None);
         }
     }
 }

@@ -81,6 +81,7 @@ impl Session {
                     other => seconds_of(&other),
                 };
                 self.purge_binary_logs(PurgeBinaryLogs::Before(seconds)).await?;
+                self.warn_of_active_log();
             }
             Admin::Flush(targets) => {
                 for target in targets {
@@ -136,6 +137,14 @@ impl Session {
             self.warnings.push(WarningLevel::Warning, codes::WARN_PURGE_LOG_IN_USE, message);
         }
         Ok(())
+    }
+
+    /// That nothing but the file that is written is left.
+    fn warn_of_active_log(&mut self) {
+        if let [active] = self.shared.services.binary_logs().as_slice() {
+            let message = format!("file ./{} was not purged because it is the active log file.", active.name);
+            self.warnings.push(WarningLevel::Warning, codes::WARN_PURGE_LOG_IS_ACTIVE, message);
+        }
     }
 
     async fn replication_admin(&mut self) -> Result<(), SqlError> {

@@ -46,7 +46,7 @@ impl Session {
         self.after_accounts(&ddl);
         self.info.row_count = affected_rows as i64;
         let info = match ddl {
-            Ddl::AlterTable(_) => {
+            Ddl::AlterTable(alter) if !alter.actions.iter().all(AlterAction::says_nothing) => {
                 format!("Records: {affected_rows}  Duplicates: 0  Warnings: {}", self.warnings.count())
             }
             _ => String::new(),

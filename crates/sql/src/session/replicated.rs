@@ -317,7 +317,9 @@ impl Session {
             return text;
         }
         let context = ParseContext { sql_mode: self.info.sql_mode };
-        let words = std::str::from_utf8(&text).ok().and_then(|text| parse::in_our_words(text, &context, foreign));
+        let words = std::str::from_utf8(&text)
+            .ok()
+            .and_then(|text| parse::in_our_words(text, &context, foreign, &|table| self.columns_before(table)));
         words.map_or(text, String::into_bytes)
     }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use base::{OnLargeStack, SqlError, UnixMicros, codes};
 use types::charset::Charset;
+use types::{ColumnDef, ColumnType};
 
 use super::Session;
 use super::counters::Counter;
@@ -13,8 +14,9 @@ use super::transaction::Next;
 use crate::ddl::no_database;
 use crate::expr::WarningLevel;
 use crate::information_schema::SystemTables;
+use crate::parse::ast::TableName;
 use crate::parse::ast::{Ddl, Show, Statement};
-use crate::parse::{Foreign, ParsedStatement, in_our_words, parse_one, to_utf8};
+use crate::parse::{Foreign, OldColumn, ParsedStatement, in_our_words, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
 use crate::settings::SettingValue;
@@ -63,7 +65,20 @@ impl Session {
         }
         let foreign =
             Foreign { utf8mb3: hot.utf8mb3, implicit_timestamps: hot.implicit_timestamps, ..Foreign::NOTHING };
-        in_our_words(&text, &self.parse_context(), foreign).map_or(text, Cow::Owned)
+        in_our_words(&text, &self.parse_context(), foreign, &|table| self.columns_before(table))
+            .map_or(text, Cow::Owned)
+    }
+
+    /// The columns of a table that is about to be altered; none if there is no such table.
+    pub(super) fn columns_before(&self, table: &TableName) -> Vec<OldColumn> {
+        let Ok(schema) = self.schema_of(table) else { return Vec::new() };
+        let catalog = self.catalog();
+        let columns = catalog.table(&schema, &table.name).map_or(&[][..], |table| &table.def.columns);
+        let old = |column: &ColumnDef| OldColumn {
+            name: column.name.clone(),
+            is_timestamp: matches!(column.ty, ColumnType::Timestamp { .. }),
+        };
+        columns.iter().map(old).collect()
     }
 
     /// Time, cancellation, processlist.

@@ -97,7 +97,7 @@ impl WeekMode {
 }
 
 /// The week of a date and the year to which the week belongs.
-pub fn week(date: Date, mode: WeekMode) -> (u8, u16) {
+pub fn week(date: Date, mode: WeekMode) -> (u32, u16) {
     let today = day_number(date);
     let mut first = day_number(Date::new(date.year, 1, 1));
     let mut year = date.year;
@@ -125,7 +125,8 @@ pub fn week(date: Date, mode: WeekMode) -> (u8, u16) {
             return (1, year + 1);
         }
     }
-    ((days / 7 + 1) as u8, year)
+    // A date without a month or a day may be before it: MySQL and MariaDB count so, too.
+    (days as u32 / 7 + 1, year)
 }
 
 /// Microseconds since day 0 (as `day_number` counts).

@@ -138,7 +138,9 @@ fn date_parts(text: &[u8]) -> Option<(Parsed<DateTime>, Form)> {
     match text.get(digits) {
         None => compact(text, digits),
         Some(b'.') if digits > 4 => compact(text, digits),
-        _ => separated(text),
+        // `543.21` is 2054-03-21, as if nothing stood between.
+        Some(b'.') if digits == 3 => separated(text, 2),
+        _ => separated(text, usize::MAX),
     }
 }
 
@@ -163,15 +165,15 @@ fn compact(text: &[u8], digits: usize) -> Option<(Parsed<DateTime>, Form)> {
     finish(parts, year_len == 2, count > 3, count == 6, reader).map(|parsed| (parsed, form))
 }
 
-/// `2024-1-31 12:34:56.5+05:30`
-fn separated(text: &[u8]) -> Option<(Parsed<DateTime>, Form)> {
+/// `2024-1-31 12:34:56.5+05:30`; a part that has its most digits needs no separator.
+fn separated(text: &[u8], most: usize) -> Option<(Parsed<DateTime>, Form)> {
     let mut reader = Reader { text };
     let mut parts = [0u32; 6];
     let mut count = 0;
     let mut short_year = false;
     let mut form = Form::Ambiguous;
     for (at, part) in parts.iter_mut().enumerate() {
-        let Some((number, len)) = reader.digits(usize::MAX) else { break };
+        let Some((number, len)) = reader.digits(most) else { break };
         if at == 0 {
             short_year = len == 2;
         }
@@ -180,7 +182,11 @@ fn separated(text: &[u8]) -> Option<(Parsed<DateTime>, Form)> {
         if at == 5 {
             break;
         }
-        let Some(separator) = reader.separator(at) else { break };
+        let separator = match reader.separator(at) {
+            Some(separator) => separator,
+            None if len == most => continue,
+            None => break,
+        };
         if separator.iter().any(u8::is_ascii_whitespace) {
             form = Form::Timestamp;
         }

@@ -31,7 +31,8 @@ impl Work<'_> {
         let explicitly_null = |name: &str| self.explicitly_null.iter().any(|null| same_name(null, name));
         create::add_indexes(&mut self.def, &self.new_keys, &explicitly_null)?;
         self.foreign_keys(&place_of, context)?;
-        index::tell_duplicates(&self.def, &self.old.indexes, context.warnings);
+        index::warn_of_hash(&self.new_keys, context.warnings);
+        index::warn_of_duplicates(&self.def, &self.old.indexes, context.warnings);
         create::finish(&mut self.def, context)?;
         // A definition that names the generated key, as a dump does, has the other keys as it wants.
         let is_generated = self.old.generated_pk && self.def.generated_pk && !context.is_logged;

@@ -23,7 +23,7 @@ use engine::{CatalogChange, Table};
 use types::TableDef;
 
 use self::work::Work;
-use super::{DdlContext, PlannedDdl, RowOrder, foreign_key, mapper, table_exists};
+use super::{DdlContext, PlannedDdl, RowOrder, create, foreign_key, mapper, table_exists};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{AlterAction, AlterTable};
 
@@ -38,6 +38,9 @@ pub(super) fn alter(alter: &AlterTable, context: &DdlContext<'_>) -> Result<Plan
     };
     if let Some(online) = &alter.online {
         online::check(online)?;
+    }
+    if alter.says(|action| *action == AlterAction::SwitchKeys) {
+        context.warnings.push_error(WarningLevel::Note, &create::has_no_option(&table.def));
     }
     let mut work = Work::new(&table.def);
     work.collect(&alter.actions, context)?;
@@ -182,7 +185,7 @@ impl Altered<'_> {
         let (old, new, online) = (&self.table.def, &self.new, self.alter.online.as_ref());
         let is_old = |index: &types::IndexDef| old.indexes.iter().any(|old| old.id == index.id);
         let is_built = is_copied || !new.indexes.iter().all(is_old);
-        let is_nothing = self.alter.actions.iter().all(|action| *action == AlterAction::Nothing);
+        let is_nothing = self.alter.actions.iter().all(AlterAction::is_nothing);
         let renames_keys = foreign_key::any_renamed((old, new), &self.renamed, self.context);
         let work = online::Work { copying: &self.copying, is_copied, is_built, is_nothing, renames_keys };
         online::check_kept(online, &work)?;

@@ -150,10 +150,17 @@ impl<'a> Work<'a> {
                 check_table_name(&to.name)?;
                 (self.def.schema, self.def.name) = (to.schema, to.name);
             }
+            AlterAction::OrderBy => {
+                let table = &self.old.name;
+                let message =
+                    format!("ORDER BY ignored as there is a user-defined clustered index in the table '{table}'");
+                context.warnings.push(WarningLevel::Warning, codes::UNKNOWN_ERROR, message);
+            }
             AlterAction::Options(_)
             | AlterAction::ConvertTo(..)
             | AlterAction::Force
             | AlterAction::Nothing
+            | AlterAction::SwitchKeys
             | AlterAction::Validation => {}
             AlterAction::If { action, item } => match self.missed(action) {
                 None => self.apply(action, context)?,

@@ -239,7 +239,10 @@ fn extreme_date(args: &Args<'_>, wanted: Ordering) -> Result<Value, SqlError> {
     }
     let best = some!(best);
     let text = match has_time {
-        true => coerce::plain_text(&Value::DateTime(best), args.args.iter().map(fraction_of).max().unwrap_or(0)),
+        true => coerce::plain_text(
+            &Value::DateTime(best),
+            args.args.iter().map(|arg| fraction_of(arg, args.ctx.session)).max().unwrap_or(0),
+        ),
         false => coerce::plain_text(&Value::Date(best.date), 0),
     };
     Ok(args.string(text))

@@ -4,6 +4,7 @@
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
+mod case;
 mod compress;
 mod control;
 mod encoding;

@@ -6,6 +6,7 @@ use memchr::memmem;
 use types::charset::{Charset, char_count, prefix_bytes};
 use types::{Value, collation};
 
+use super::case::{lower, upper};
 use super::{
     Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, short_int, some, text_of,
     text_of_all, text_of_first,
@@ -33,10 +34,10 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("bit_length", 1, 1, short_int::<11>, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64 * 8))),
     line("char_length", 1, 1, short_int::<11>, char_length),
     line("character_length", 1, 1, short_int::<11>, char_length),
-    line("upper", 1, 1, text_of_first, |args| change_case(args, true)),
-    line("ucase", 1, 1, text_of_first, |args| change_case(args, true)),
-    line("lower", 1, 1, text_of_first, |args| change_case(args, false)),
-    line("lcase", 1, 1, text_of_first, |args| change_case(args, false)),
+    line("upper", 1, 1, text_of_first, upper),
+    line("ucase", 1, 1, text_of_first, upper),
+    line("lower", 1, 1, text_of_first, lower),
+    line("lcase", 1, 1, text_of_first, lower),
     line("trim", 2, 3, |args, session| text_of(&args[1..2], args[1].ty.text_length(), session), trim),
     line("ltrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Leading)),
     line("rtrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Trailing)),
@@ -204,29 +205,6 @@ fn occurrences(text: &[u8], part: &[u8]) -> impl Iterator<Item = usize> {
 
 fn char_length(args: &Args<'_>) -> Result<Value, SqlError> {
     Ok(Value::Int(length_of(&some!(args.text(0)?), args.is_binary(0)) as i64))
-}
-
-/// Character by character: one whose other case is several characters (ß) stays.
-fn change_case(args: &Args<'_>, upper: bool) -> Result<Value, SqlError> {
-    let text = some!(args.text(0)?);
-    if args.is_binary(0) {
-        return Ok(args.string(text));
-    }
-    if let Charset::Single(set) = args.args[0].ty.collation.charset()
-        && args.args[0].ty.kind == Kind::Str
-    {
-        let text = String::from_utf8_lossy(&text);
-        return Ok(args.string(text.chars().map(|c| set.change_case(c, upper)).collect::<String>().into_bytes()));
-    }
-    if text.is_ascii() {
-        return Ok(args.string(if upper { text.to_ascii_uppercase() } else { text.to_ascii_lowercase() }));
-    }
-    let Ok(string) = std::str::from_utf8(&text) else { return Ok(args.string(text)) };
-    fn only(mut mapped: impl Iterator<Item = char>, or: char) -> char {
-        mapped.next().filter(|_| mapped.next().is_none()).unwrap_or(or)
-    }
-    let change = |c: char| if upper { only(c.to_uppercase(), c) } else { only(c.to_lowercase(), c) };
-    Ok(args.string(string.chars().map(change).collect::<String>().into_bytes()))
 }
 
 fn trim(args: &Args<'_>) -> Result<Value, SqlError> {

@@ -1,6 +1,7 @@
 //! Functions of dates and times.
 
 use base::{SqlError, codes};
+use bytes::Bytes;
 use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{Date, DateTime, Decimal, Time, Value};
@@ -54,16 +55,16 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         "time",
         1,
         1,
-        |args, _| ExprType::temporal(Kind::Time, time_fraction_of(&args[0])),
+        |args, session| ExprType::temporal(Kind::Time, time_fraction_of(&args[0], session)),
         |args| Ok(Value::Time(some!(args.time(0)?))),
     ),
     line(
         "timestamp",
         1,
         2,
-        |args, _| {
-            let fsp = args.get(1).map_or(0, time_fraction_of);
-            ExprType::temporal(Kind::DateTime, fraction_of(&args[0]).max(fsp))
+        |args, session| {
+            let fsp = args.get(1).map_or(0, |arg| time_fraction_of(arg, session));
+            ExprType::temporal(Kind::DateTime, fraction_of(&args[0], session).max(fsp))
         },
         timestamp,
     ),
@@ -129,7 +130,9 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         "timediff",
         2,
         2,
-        |args, _| ExprType::temporal(Kind::Time, time_fraction_of(&args[0]).max(time_fraction_of(&args[1]))),
+        |args, session| {
+            ExprType::temporal(Kind::Time, time_fraction_of(&args[0], session).max(time_fraction_of(&args[1], session)))
+        },
         timediff,
     ),
     line("addtime", 2, 2, addtime_type, |args| addtime(args, 1)),
@@ -153,7 +156,13 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     }),
     line("unix_timestamp", 0, 1, unix_type, unix_timestamp).per_execution(),
     line("from_unixtime", 1, 2, from_unixtime_type, from_unixtime),
-    line("convert_tz", 3, 3, |args, _| ExprType::temporal(Kind::DateTime, fraction_of(&args[0])), convert_tz),
+    line(
+        "convert_tz",
+        3,
+        3,
+        |args, session| ExprType::temporal(Kind::DateTime, fraction_of(&args[0], session)),
+        convert_tz,
+    ),
     line("extract", 2, 2, extract_type, |args| {
         let unit = some!(unit(args)?);
         let value = args.dated(1)?;
@@ -249,20 +258,30 @@ fn date_type(_: &[Expr], _: &SessionInfo) -> ExprType {
 }
 
 /// Digits of the fraction of an argument that is read as a date; text that is no constant may have any.
-pub(super) fn fraction_of(arg: &Expr) -> u8 {
-    if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
-        let of_datetime = parse::datetime(text, Allow::ALL).map(|parsed| parsed.fsp);
-        return of_datetime.or_else(|| parse::time(text).map(|parsed| parsed.fsp)).unwrap_or(6);
+pub(super) fn fraction_of(arg: &Expr, session: &SessionInfo) -> u8 {
+    match constant_text(arg, session) {
+        Some(text) => {
+            let of_datetime = parse::datetime(&text, Allow::ALL).map(|parsed| parsed.fsp);
+            of_datetime.or_else(|| parse::time(&text).map(|parsed| parsed.fsp)).unwrap_or(6)
+        }
+        None => number_fraction_of(arg),
     }
-    number_fraction_of(arg)
 }
 
 /// Digits of the fraction of an argument that is read as a time.
-pub(super) fn time_fraction_of(arg: &Expr) -> u8 {
-    if let ExprKind::Literal(Value::Str(text)) = &arg.kind {
-        return parse::time(text).map_or(6, |parsed| parsed.fsp);
+pub(super) fn time_fraction_of(arg: &Expr, session: &SessionInfo) -> u8 {
+    match constant_text(arg, session) {
+        Some(text) => parse::time(&text).map_or(6, |parsed| parsed.fsp),
+        None => number_fraction_of(arg),
     }
-    number_fraction_of(arg)
+}
+
+/// The text that an argument always is.
+fn constant_text(arg: &Expr, session: &SessionInfo) -> Option<Bytes> {
+    match constant(arg, session) {
+        Some(Value::Str(text)) if arg.ty.kind == Kind::Str => Some(text),
+        _ => None,
+    }
 }
 
 /// Digits of the fraction of an argument that is read as a number: text may have any.
@@ -430,8 +449,8 @@ fn extract_type(args: &[Expr], session: &SessionInfo) -> ExprType {
     ExprType { length, ..nullable_int(args, session) }
 }
 
-fn unix_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    match args.first().map(fraction_of) {
+fn unix_type(args: &[Expr], session: &SessionInfo) -> ExprType {
+    match args.first().map(|arg| fraction_of(arg, session)) {
         None => ExprType::of_kind(Kind::Int).nullable(false),
         Some(0) => ExprType::of_kind(Kind::Int),
         Some(fsp) => ExprType::decimal(11 + fsp as u32, fsp),

@@ -75,8 +75,8 @@ fn span_or_instant(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Moment
     })
 }
 
-pub(super) fn addtime_type(args: &[Expr], _: &SessionInfo) -> ExprType {
-    let fsp = time_fraction_of(&args[0]).max(time_fraction_of(&args[1]));
+pub(super) fn addtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
+    let fsp = time_fraction_of(&args[0], session).max(time_fraction_of(&args[1], session));
     match args[0].ty.kind {
         Kind::Time => ExprType::temporal(Kind::Time, fsp),
         Kind::DateTime | Kind::Date => ExprType::temporal(Kind::DateTime, fsp),

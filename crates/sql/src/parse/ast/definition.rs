@@ -4,7 +4,9 @@ use std::fmt;
 
 use types::ReferentialAction;
 
-use super::{AbsentKind, GrantAs, GrantedAccounts, RoleChoice, RoleGrant, TableName, UserOptions};
+use super::{
+    AbsentKind, AlterAction, AlterTable, GrantAs, GrantedAccounts, RoleChoice, RoleGrant, TableName, UserOptions,
+};
 
 /// Definitions of data and accounts.
 #[derive(Clone, Debug, PartialEq)]
@@ -287,6 +289,24 @@ pub struct IndexSpec {
     pub if_not_exists: bool,
     /// It is not written, but made for a foreign key.
     pub generated: bool,
+    /// USING HASH.
+    pub hash: bool,
+}
+
+impl IndexSpec {
+    /// An index of which nothing but this is said.
+    pub fn new(kind: IndexKind, name: Option<String>, parts: Vec<IndexPart>) -> IndexSpec {
+        IndexSpec {
+            kind,
+            name,
+            parts,
+            comment: String::new(),
+            invisible: false,
+            if_not_exists: false,
+            generated: false,
+            hash: false,
+        }
+    }
 }
 
 /// FOREIGN KEY.
@@ -342,6 +362,13 @@ pub struct IndexPart {
     pub descending: bool,
 }
 
+impl IndexPart {
+    /// A whole column, in ascending order.
+    pub fn whole(column: impl Into<String>) -> IndexPart {
+        IndexPart { column: column.into(), prefix: None, descending: false }
+    }
+}
+
 /// Options of a table; `None` where nothing was said.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TableOptions {
@@ -360,130 +387,6 @@ pub struct TableOptions {
     pub recorded: Vec<(String, String)>,
     /// START TRANSACTION: rows follow, as a MySQL logs CREATE TABLE … SELECT.
     pub rows_follow: bool,
-}
-
-/// ALTER TABLE.
-#[derive(Clone, Debug, PartialEq)]
-pub struct AlterTable {
-    /// The table.
-    pub table: TableName,
-    /// IF EXISTS: of no effect if there is no such table.
-    pub if_exists: bool,
-    /// What to change, in order.
-    pub actions: Vec<AlterAction>,
-    /// It is CREATE INDEX or DROP INDEX, which need another privilege than ALTER TABLE.
-    pub of_index: bool,
-    /// ALGORITHM and LOCK, if they are said.
-    pub online: Option<Online>,
-}
-
-/// How ALTER TABLE is to be done; in capitals as written.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Online {
-    /// ALGORITHM: DEFAULT, INSTANT, INPLACE, COPY, or MariaDB's NOCOPY.
-    pub algorithm: Option<String>,
-    /// LOCK: DEFAULT, NONE, SHARED, EXCLUSIVE.
-    pub lock: Option<String>,
-    /// MariaDB's ALTER ONLINE.
-    pub wished: bool,
-    /// Their places among what stands between the commas: the log does not have them.
-    pub items: Vec<usize>,
-}
-
-impl From<TableKey> for AlterAction {
-    fn from(key: TableKey) -> Self {
-        match key {
-            TableKey::Index(index) => AlterAction::AddIndex(index),
-            TableKey::Foreign(key) => AlterAction::AddForeignKey(key),
-        }
-    }
-}
-
-/// One action of ALTER TABLE.
-#[derive(Clone, Debug, PartialEq)]
-pub enum AlterAction {
-    /// ADD COLUMN.
-    AddColumn(Box<ColumnSpec>, ColumnPlace),
-    /// DROP COLUMN.
-    DropColumn(String),
-    /// MODIFY COLUMN.
-    ModifyColumn(Box<ColumnSpec>, ColumnPlace),
-    /// CHANGE COLUMN: the old name first.
-    ChangeColumn(String, Box<ColumnSpec>, ColumnPlace),
-    /// RENAME COLUMN … TO ….
-    RenameColumn(String, String),
-    /// ALTER COLUMN … SET DEFAULT / DROP DEFAULT.
-    ColumnDefault(String, Option<DefaultSpec>),
-    /// ALTER COLUMN … SET VISIBLE / INVISIBLE.
-    ColumnVisible(String, bool),
-    /// ADD INDEX, ADD PRIMARY KEY, ….
-    AddIndex(IndexSpec),
-    /// ADD FOREIGN KEY.
-    AddForeignKey(ForeignKeySpec),
-    /// DROP FOREIGN KEY.
-    DropForeignKey(String),
-    /// DROP CONSTRAINT: a foreign key, a unique or the primary key.
-    DropConstraint(String),
-    /// DROP INDEX.
-    DropIndex(String),
-    /// DROP PRIMARY KEY.
-    DropPrimaryKey,
-    /// RENAME INDEX … TO ….
-    RenameIndex(String, String),
-    /// ALTER INDEX … VISIBLE / INVISIBLE.
-    IndexVisible(String, bool),
-    /// RENAME [TO].
-    Rename(TableName),
-    /// ENGINE=…, AUTO_INCREMENT=…, ….
-    Options(TableOptions),
-    /// CONVERT TO CHARACTER SET … COLLATE ….
-    ConvertTo(String, Option<String>),
-    /// FORCE: everything is built anew.
-    Force,
-    /// ORDER BY, DISABLE KEYS, ALGORITHM, LOCK: accepted, nothing to do.
-    Nothing,
-    /// WITH VALIDATION or WITHOUT VALIDATION, which says something of other actions.
-    Validation,
-    /// MariaDB's IF EXISTS and IF NOT EXISTS: what the action names has to be there, or must not be if it is added; else it is left out.
-    If {
-        /// What is done then.
-        action: Box<AlterAction>,
-        /// Its place among what stands between the commas.
-        item: usize,
-    },
-}
-
-impl AlterTable {
-    /// Whether one of its actions is such, with a condition or without.
-    pub fn says(&self, wanted: impl Fn(&AlterAction) -> bool) -> bool {
-        self.actions.iter().any(|action| wanted(action.unconditional()))
-    }
-}
-
-impl AlterAction {
-    /// Whether it adds a primary or unique key.
-    pub(crate) fn adds_unique(&self) -> bool {
-        matches!(self.unconditional(), AlterAction::AddIndex(index) if index.kind != IndexKind::Plain)
-    }
-
-    /// The action itself, without its condition.
-    pub fn unconditional(&self) -> &AlterAction {
-        match self {
-            AlterAction::If { action, .. } => action,
-            action => action,
-        }
-    }
-}
-
-/// Where a column goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ColumnPlace {
-    /// Nothing was said: at the end, or where it was.
-    Default,
-    /// FIRST.
-    First,
-    /// AFTER.
-    After(String),
 }
 
 /// `'user'@'host'`; host `%` where none was given.

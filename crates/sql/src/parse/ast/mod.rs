@@ -9,6 +9,7 @@
 
 mod absent;
 mod admin;
+mod alter;
 mod definition;
 mod load;
 mod role;
@@ -24,6 +25,7 @@ pub use admin::{
     Admin, ChangeSource, ChannelName, Checksum, Cuts, EncodedRange, FlushTarget, ReplicaUntil, StartReplica,
     StopReplica, TableMaintenance,
 };
+pub use alter::{AlterAction, AlterTable, ColumnPlace, Online};
 pub use definition::*;
 pub use engine::Isolation;
 pub use load::{FileFormat, LoadData, LoadDuplicates, LoadTarget};
@@ -181,6 +183,8 @@ pub struct Insert {
     pub insert: sql::Insert,
     /// Rows that stand behind the first row of the list of VALUES.
     pub literal_rows: LiteralRows,
+    /// DELAYED was given: a warning says that it is nothing.
+    pub delayed: bool,
 }
 
 /// UPDATE with the modifiers that `sqlparser` does not know.
