@@ -306,3 +306,22 @@ ALTER TABLE copies MODIFY c_ti JSON, MODIFY c_bu JSON, MODIFY c_i JSON, MODIFY c
 SELECT id, c_ti, c_bu, c_i, c_de, c_db, c_fl FROM copies ORDER BY id
 DROP TABLE copies
 DROP TABLE all_types
+-- CREATE TEMPORARY TABLE … SELECT, which may read a table of the name that it gives; names that come twice.
+CREATE TABLE ones (a INT);
+INSERT INTO ones VALUES (1), (1);
+CREATE TEMPORARY TABLE made (PRIMARY KEY (a)) SELECT * FROM ones;
+CREATE TEMPORARY TABLE made (PRIMARY KEY (a)) SELECT a + 1 b, 2 a FROM ones LIMIT 1;
+SELECT * FROM made;
+CREATE TEMPORARY TABLE ones SELECT a + 1 AS a FROM ones;
+SELECT * FROM ones ORDER BY a;
+DROP TEMPORARY TABLE ones, made;
+CREATE TEMPORARY TABLE made (a INT PRIMARY KEY) IGNORE SELECT * FROM ones;
+DROP TEMPORARY TABLE made;
+CREATE TABLE made (a INT) SELECT a AS b, a + 1 AS b FROM ones;
+CREATE TABLE made SELECT 1 a, 2 a;
+CREATE TABLE made (a INT, b INT) SELECT 1 b, 2 b;
+CREATE TABLE made (a INT PRIMARY KEY) SELECT * FROM ones;
+CREATE TABLE made (a INT PRIMARY KEY) IGNORE SELECT * FROM ones;
+CREATE TABLE other (a INT PRIMARY KEY) REPLACE SELECT * FROM ones;
+SELECT * FROM made, other;
+DROP TABLE ones, made, other;

@@ -86,6 +86,8 @@ fn described(connection: &mut Connection, database: &str, table: &str, beside_ma
         }
         // What is invisible is a generated key in one of them, and a column in the other.
         row[6] = row[6].to_lowercase().replace("invisible", "").replace("default_generated", "").replace(',', " ");
+        // MariaDB writes brackets behind CURRENT_TIMESTAMP.
+        row[6] = row[6].replace("()", "");
         row[6] = row[6].split_whitespace().collect::<Vec<_>>().join(" ");
         lines.push(row.join(" "));
     }

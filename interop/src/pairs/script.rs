@@ -79,6 +79,10 @@ impl Script {
         if self.source.is_some() && format != "ROW" {
             self.say([format!("SET binlog_format = '{format}'")]);
         }
+        // A MySQL's statements say it of definitions alone; what NULL is in those that change rows, the replica's own setting says.
+        if self.random.chance(25) && (self.source != Some(Kind::Mysql97) || format == "ROW") {
+            self.say(["SET explicit_defaults_for_timestamp = OFF".into()]);
+        }
         if self.random.chance(25) {
             self.say(["SET auto_increment_increment = 10, auto_increment_offset = 3".into()]);
         }

@@ -48,6 +48,8 @@ impl Type {
                 "DATETIME(3)",
                 "TIMESTAMP(6) NULL",
                 "TIMESTAMP NULL",
+                "TIMESTAMP",
+                "TIMESTAMP(2)",
                 "TIME",
                 "TIME(2)",
                 "YEAR",

@@ -46,6 +46,7 @@ use crate::bind::tree::TableSource;
 use crate::ddl::{check_database_name, check_length, check_table_name};
 use crate::expr::{Expr, ExprType};
 use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
+use crate::session::HIDDEN;
 
 /// A common table expression that is in scope.
 struct Cte<'a> {
@@ -282,10 +283,12 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The same of a table (1102, 1103 for what can be none's name).
+/// The same of a table (1102, 1103 for what can be none's name, but for that of a temporary table that is being filled).
 pub(crate) fn split_table_name(name: &sql::ObjectName) -> Result<(Option<&str>, &str), SqlError> {
     let (schema, name) = split_name(name)?;
-    check_table_name(name)?;
+    if name != HIDDEN {
+        check_table_name(name)?;
+    }
     schema.map_or(Ok(()), check_database_name)?;
     Ok((schema, name))
 }

@@ -127,7 +127,10 @@ fn table_def(
         def.columns.push(column::column_def(spec, def.collation, context)?);
     }
     // What is in the query stands in its order, whether it was written before or not.
-    for column in selected {
+    for (at, column) in selected.iter().enumerate() {
+        if selected[..at].iter().any(|before| same_name(&before.name, &column.name)) {
+            return Err(duplicate_column(&column.name));
+        }
         match def.column_index(&column.name) {
             Some(written) => {
                 let written = def.columns.remove(written);

@@ -75,6 +75,7 @@ pub use self::passwords::must_change_password;
 pub use self::prepared::Prepared;
 pub use self::replicated::ReplicatedStatement;
 pub use self::source_tables::SourceTables;
+pub(crate) use self::temporary::HIDDEN;
 use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;

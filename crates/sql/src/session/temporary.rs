@@ -83,8 +83,8 @@ impl TemporaryTables {
     }
 }
 
-/// A name that no statement can give.
-const HIDDEN: &str = "\0";
+/// A name that no table has when a client's statement begins.
+pub(crate) const HIDDEN: &str = "\0";
 
 /// Whether a statement says itself that it is about temporary tables alone: it commits nothing implicitly.
 pub(super) fn is_temporary(statement: &Statement) -> bool {
