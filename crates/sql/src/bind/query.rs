@@ -27,6 +27,15 @@ impl Tail<'_> {
 impl<'a> Binder<'a> {
     /// Binds a query in the scopes that are open.
     pub(crate) fn bind_query(&mut self, query: &'a sql::Query) -> Result<BoundQuery, SqlError> {
+        self.bind_query_in(query, None)
+    }
+
+    /// A query behind whose parentheses there may be a locking clause.
+    fn bind_query_in(
+        &mut self,
+        query: &'a sql::Query,
+        lock: Option<&'a sql::LockClause>,
+    ) -> Result<BoundQuery, SqlError> {
         let ctes = self.ctes.len();
         if let Some(with) = &query.with {
             self.add_ctes(with)?;
@@ -39,7 +48,7 @@ impl<'a> Binder<'a> {
         if query.locks.len() > 1 {
             return Err(SqlError::not_supported("more than one locking clause"));
         }
-        let tail = Tail { order, limit: query.limit_clause.as_ref(), lock: query.locks.first() };
+        let tail = Tail { order, limit: query.limit_clause.as_ref(), lock: query.locks.first().or(lock) };
         let bound = self.bind_body(&query.body, tail);
         self.ctes.truncate(ctes);
         bound
@@ -61,15 +70,15 @@ impl<'a> Binder<'a> {
     fn bind_body(&mut self, body: &'a sql::SetExpr, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
         match body {
             sql::SetExpr::Select(select) => self.bind_select(select, tail),
-            sql::SetExpr::Query(query) if tail.is_empty() => self.bind_query(query),
             sql::SetExpr::Query(query) => {
-                let branch = self.bind_query(query)?;
-                self.bind_union(vec![branch], None, tail)
+                let branch = self.bind_query_in(query, tail.lock)?;
+                let tail = Tail { lock: None, ..tail };
+                if tail.is_empty() { Ok(branch) } else { self.bind_union(vec![branch], None, tail) }
             }
             sql::SetExpr::SetOperation { .. } => {
                 let (mut branches, mut distinct_until) = (Vec::new(), None);
-                self.flatten_union(body, &mut branches, &mut distinct_until)?;
-                self.bind_union(branches, distinct_until, tail)
+                self.flatten_union(body, tail.lock, &mut branches, &mut distinct_until)?;
+                self.bind_union(branches, distinct_until, Tail { lock: None, ..tail })
             }
             sql::SetExpr::Values(values) => {
                 let query = self.bind_values(values)?;
@@ -79,10 +88,11 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// The branches from left to right; a UNION DISTINCT makes all before it distinct too.
+    /// The branches from left to right; a UNION DISTINCT makes all before it distinct too. A locking clause at the end is the last one's.
     fn flatten_union(
         &mut self,
         body: &'a sql::SetExpr,
+        lock: Option<&'a sql::LockClause>,
         branches: &mut Vec<BoundQuery>,
         distinct_until: &mut Option<usize>,
     ) -> Result<(), SqlError> {
@@ -96,8 +106,9 @@ impl<'a> Binder<'a> {
             first = left;
         }
         branches.push(self.bind_body(first, Tail::default())?);
-        for (branch, set_quantifier) in others.into_iter().rev() {
-            branches.push(self.bind_body(branch, Tail::default())?);
+        for (at, (branch, set_quantifier)) in others.into_iter().enumerate().rev() {
+            let lock = lock.filter(|_| at == 0);
+            branches.push(self.bind_body(branch, Tail { lock, ..Tail::default() })?);
             match set_quantifier {
                 sql::SetQuantifier::All => {}
                 sql::SetQuantifier::None | sql::SetQuantifier::Distinct => *distinct_until = Some(branches.len() - 1),

@@ -1,10 +1,10 @@
 //! Columns: from what was written to a [`ColumnDef`], with MySQL's limits.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
-use types::{BlobSize, CollationId, ColumnDef, ColumnType};
+use types::{BlobSize, CollationId, ColumnDef, ColumnType, collation};
 
 use super::{DdlContext, check_column_name, check_comment, default};
 use crate::charsets;
@@ -99,7 +99,7 @@ fn column_type(
         }
         "year" => ColumnType::Year,
         "json" => ColumnType::Json,
-        "enum" | "set" => members(name, ty)?,
+        "enum" | "set" => members(name, ty, collation, context)?,
         _ => return string(name, ty, collation, context),
     };
     Ok((column_type, collation))
@@ -241,7 +241,12 @@ fn fsp(name: &str, ty: &TypeSpec) -> Result<u8, SqlError> {
 /// An ENUM's number has two bytes.
 const ENUM_MEMBERS_MAX: usize = 65535;
 
-fn members(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
+fn members(
+    name: &str,
+    ty: &TypeSpec,
+    collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<ColumnType, SqlError> {
     let is_set = ty.name == "set";
     let members: Arc<[String]> = ty.members.iter().map(|member| member.trim_end_matches(' ').to_string()).collect();
     if is_set && members.len() > 64 {
@@ -251,21 +256,44 @@ fn members(name: &str, ty: &TypeSpec) -> Result<ColumnType, SqlError> {
         let message = format!("Too many enumeration values for column {name}.");
         return Err(SqlError::new(codes::TOO_MANY_ENUM_VALUES, message));
     }
-    let kind = if is_set { "SET" } else { "ENUM" };
-    let mut known = HashSet::with_capacity(members.len());
-    for member in members.iter() {
-        if is_set && member.contains(',') {
-            return Err(SqlError::new(
-                codes::ILLEGAL_VALUE_FOR_TYPE,
-                format!("Illegal set '{member}' value found during parsing"),
-            ));
-        }
-        if !known.insert(member.to_lowercase()) {
-            let message = format!("Column '{name}' has duplicated value '{member}' in {kind}");
-            return Err(SqlError::new(codes::DUPLICATED_VALUE_IN_TYPE, message));
+    if is_set && let Some(member) = members.iter().find(|member| member.contains(',')) {
+        let message = format!("Illegal set '{member}' value found during parsing");
+        return Err(SqlError::new(codes::ILLEGAL_VALUE_FOR_TYPE, message));
+    }
+    let ty = if is_set { ColumnType::Set { members } } else { ColumnType::Enum { members } };
+    check_members(name, &ty, collation, context)?;
+    Ok(ty)
+}
+
+/// Members that are equal in the column's collation: an error in strict mode, and notes otherwise, if they are not the same text.
+fn check_members(
+    name: &str,
+    ty: &ColumnType,
+    collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<(), SqlError> {
+    let (kind, members) = match ty {
+        ColumnType::Enum { members } => ("ENUM", members),
+        ColumnType::Set { members } => ("SET", members),
+        _ => return Ok(()),
+    };
+    let mut later: HashMap<Vec<u8>, &str> = HashMap::with_capacity(members.len());
+    let mut duplicates = Vec::new();
+    for member in members.iter().rev() {
+        let mut weights = Vec::new();
+        collation::weights(collation, member.as_bytes(), &mut weights);
+        if let Some(other) = later.insert(weights, member) {
+            duplicates.push((member, member == other));
         }
     }
-    Ok(if is_set { ColumnType::Set { members } } else { ColumnType::Enum { members } })
+    for (member, is_same) in duplicates.into_iter().rev() {
+        let message = format!("Column '{name}' has duplicated value '{member}' in {kind}");
+        if is_same || context.sql_mode.is_strict() && !context.is_logged {
+            return Err(SqlError::new(codes::DUPLICATED_VALUE_IN_TYPE, message));
+        }
+        context.warnings.push(WarningLevel::Note, codes::DUPLICATED_VALUE_IN_TYPE, message);
+    }
+    Ok(())
 }
 
 /// CHAR, VARCHAR, TEXT and their binary kin. In the binary character set the one becomes the other.
@@ -345,6 +373,7 @@ pub(super) fn convert(
         return Ok(());
     }
     column.collation = collation;
+    check_members(&column.name, &column.ty, collation, context)?;
     if collation == CollationId::BINARY {
         make_binary(column, old);
         return Ok(());

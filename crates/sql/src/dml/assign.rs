@@ -237,13 +237,18 @@ pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
         ExprKind::Literal(Value::Str(text)) if value.ty.collation == CollationId::BINARY && column.ty.is_string() => {
             build::bytes_literal(text.to_vec())
         }
+        ExprKind::Literal(Value::Double(_)) => copied(value, column),
         ExprKind::Literal(_) if column.ty.is_binary() => build::as_bytes(value),
         ExprKind::Literal(_) => value,
-        _ => match Copied::by_dml(&value.ty, &column.ty, value.as_column().is_some()) {
-            None | Some(Copied::Member { .. }) => value,
-            Some(Copied::Bytes(_)) => build::as_bytes(value),
-            Some(_) => function::copied(value, &column.ty),
-        },
+        _ => copied(value, column),
+    }
+}
+
+fn copied(value: Expr, column: &ColumnDef) -> Expr {
+    match Copied::by_dml(&value.ty, &column.ty, value.as_column().is_some()) {
+        None | Some(Copied::Member { .. }) => value,
+        Some(Copied::Bytes(_)) => build::as_bytes(value),
+        Some(_) => function::copied(value, &column.ty),
     }
 }
 

@@ -494,9 +494,6 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> R
         GroupConcat => {
             // In bytes; so many characters if each takes one.
             let length = u32::try_from(session.group_concat_max_len).unwrap_or(u32::MAX);
-            if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) {
-                return Ok(ExprType::bytes(length));
-            }
             let collation = args.iter().fold(None::<ExprType>, |all, arg| match all {
                 None => Some(arg.ty.clone()),
                 Some(all) => {
@@ -504,8 +501,15 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> R
                     Some(ExprType { collation, coercibility, kind: Kind::Str, ..all })
                 }
             });
-            let strings = collation.filter(|ty| ty.kind == Kind::Str);
-            ExprType::text(length, strings.map_or(CollationId::DEFAULT, |ty| ty.collation))
+            let ty = match collation.filter(|ty| ty.kind.is_string()) {
+                Some(ty) if args.iter().any(|arg| arg.ty.kind == Kind::Bytes) => {
+                    ExprType { coercibility: ty.coercibility, ..ExprType::bytes(length) }
+                }
+                Some(ty) => ExprType { coercibility: ty.coercibility, ..ExprType::text(length, ty.collation) },
+                // Numbers alone.
+                None => ExprType::text(length, session.collation_connection),
+            };
+            ty.nullable(true)
         }
     })
 }

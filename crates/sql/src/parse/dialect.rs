@@ -121,6 +121,9 @@ impl Dialect for Commuter {
         if let Some(negated) = is_between(parser) {
             return Some(between(parser, left, negated));
         }
+        if let Some(negated) = is_regexp(parser) {
+            return Some(regexp(parser, left, negated));
+        }
         let op = match &parser.peek_token_ref().token {
             Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("MOD") => {
                 BinaryOperator::Modulo
@@ -207,6 +210,20 @@ fn is_between(parser: &Parser<'_>) -> Option<bool> {
         Keyword::NOT if keyword(1) == Keyword::BETWEEN => Some(true),
         _ => None,
     }
+}
+
+/// `[NOT] REGEXP`, `[NOT] RLIKE`; whether NOT stands there.
+fn is_regexp(parser: &Parser<'_>) -> Option<bool> {
+    let negated = keyword_at(parser, 0) == Keyword::NOT;
+    matches!(keyword_at(parser, usize::from(negated)), Keyword::REGEXP | Keyword::RLIKE).then_some(negated)
+}
+
+/// `sqlparser` passes over a pattern that is NULL.
+fn regexp(parser: &mut Parser<'_>, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
+    let regexp = keyword_at(parser, usize::from(negated)) == Keyword::REGEXP;
+    (0..=usize::from(negated)).for_each(|_| parser.advance_token());
+    let pattern = Box::new(parser.parse_subexpr(strength::PREDICATE)?);
+    Ok(Expr::RLike { negated, expr: Box::new(left.clone()), pattern, regexp })
 }
 
 /// The upper bound may be a predicate itself: `a BETWEEN 0 AND (2 IN (1))` without the parentheses.

@@ -31,11 +31,15 @@ impl Allow {
         if date.has_zero_part() && !self.zero_in_date {
             return false;
         }
-        date.month <= 12
+        date.year <= YEAR_MAX
+            && date.month <= 12
             && date.day <= 31
             && (self.invalid_dates || date.month == 0 || date.day <= calendar::days_in_month(date.year, date.month))
     }
 }
+
+/// The last year that a date has.
+const YEAR_MAX: u16 = 9999;
 
 /// What was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -569,5 +573,13 @@ mod tests {
         }
         assert_eq!([day(691_231_235_960), day(1_000_101_000_000)], [Some(20_691_231), Some(1_000_101)]);
         assert_eq!([32, 99, 1300, -5, 99_991_232].map(day), [None; 5]);
+    }
+
+    #[test]
+    fn no_year_has_five_digits() {
+        for text in ["10000-01-01", "12345-01-01 10:00:00", "65535-1-1", "65536-1-1", "99999-12-31"] {
+            assert_eq!(datetime(text.as_bytes(), Allow::ALL), None, "{text}");
+        }
+        assert_eq!(date_parts(b"9999-12-31").map(|(parsed, _)| parsed.value.date), Some(Date::new(9999, 12, 31)));
     }
 }
