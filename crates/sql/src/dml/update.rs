@@ -27,7 +27,7 @@ use crate::exec::query::BlockRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
 use crate::parse::ast::Update;
-use crate::plan::node::{BlockPlan, Node, PlannedSource, PlannedTable};
+use crate::plan::node::{AccessMethod, BlockPlan, Node, PlannedSource, PlannedTable};
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
 
@@ -135,7 +135,14 @@ fn first_read(block: &BlockPlan, targets: &[(Target, Assignments)]) -> Option<us
         _ => false,
     };
     let is_read_once = block.tables.iter().filter(|planned| is_it(planned)).count() == 1;
-    let moves = target.table.def.primary().parts.iter().any(|part| assignments.touches(part.column));
+    // Rows that would move in what they are read by are changed behind all matches.
+    let def = &target.table.def;
+    let read_by = match &access.method {
+        AccessMethod::Index(access, _) => &def.indexes[access.index],
+        AccessMethod::All { .. } => def.primary(),
+    };
+    let mut parts = def.primary().parts.iter().chain(&read_by.parts);
+    let moves = parts.any(|part| assignments.touches(part.column));
     (is_read_once && !moves).then_some(number)
 }
 
