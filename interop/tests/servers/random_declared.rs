@@ -81,7 +81,8 @@ pub(crate) fn is_declared(sql: &str, ours: &Full, theirs: &Full) -> bool {
 
 /// MySQL counts a row that ON DUPLICATE KEY UPDATE makes NULL where it is NULL.
 fn counts_null_again(sql: &str) -> bool {
-    sql.split_once(" ON DUPLICATE KEY UPDATE ").is_some_and(|(_, assigned)| assigned.contains("NULL"))
+    sql.split_once(" ON DUPLICATE KEY UPDATE ")
+        .is_some_and(|(_, assigned)| assigned.contains("NULL") || assigned.contains("VALUES("))
 }
 
 /// Of two errors in one statement each server may find another one first.

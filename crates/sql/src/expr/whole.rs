@@ -73,8 +73,8 @@ pub(crate) fn without_fraction<'v>(expr: &Expr, value: Cow<'v, Value>) -> Cow<'v
     }
 }
 
-/// A double beyond all integers, where an integer is wanted: a column's is worth 1292 where nothing is changed, a computed one is an error (1690).
-/// A constant's, and what a function only passes on, is the nearest integer without a word.
+/// A double beyond all integers, where an integer is wanted: a DOUBLE column's is worth 1292, a computed one is an error (1690). A FLOAT column's, a
+/// constant's, and what a function only passes on, is the nearest integer without a word.
 pub(crate) fn check_whole(expr: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
     let n = match value {
         Value::Double(n) => *n,
@@ -86,8 +86,10 @@ pub(crate) fn check_whole(expr: &Expr, value: &Value, ctx: &EvalContext<'_>) -> 
         return Ok(());
     }
     match &expr.kind {
-        ExprKind::Column { .. } if expr.ty.origin.is_some() && ctx.strict => Ok(()),
-        ExprKind::Column { .. } if expr.ty.origin.is_some() => ctx.truncated("INTEGER", &plain_text(value, NOT_FIXED)),
+        ExprKind::Column { .. } if expr.ty.origin.is_some() => match value {
+            Value::Float(_) => Ok(()),
+            _ => ctx.truncated("INTEGER", &plain_text(value, NOT_FIXED)),
+        },
         ExprKind::Column { .. } | ExprKind::Arithmetic { .. } | ExprKind::Negate(_) | ExprKind::Cast { .. } => {
             Err(beyond_bigint(n))
         }
