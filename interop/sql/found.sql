@@ -320,3 +320,5 @@ SELECT * FROM moved_b ORDER BY a;
 UPDATE moved_a, moved_b SET moved_a.b = moved_a.b + 2, moved_b.b = moved_a.b + 10 WHERE moved_a.a BETWEEN 106 AND 107 AND moved_b.a = moved_a.a - 100;
 SELECT * FROM moved_b ORDER BY a;
 DROP TABLE moved_a, moved_b;
+SELECT a FROM nobody UNION (SELECT a FROM nobody FOR UPDATE) FOR SHARE;
+SELECT a FROM nobody x UNION SELECT a FROM nobody y FOR UPDATE OF y;

@@ -405,6 +405,7 @@ pub mod codes {
     pub const RENAME_ROLE: Code = (3532, "HY000");
     pub const CANT_SET_GTID_PURGED_DUE_SETS_CONSTRAINTS: Code = (3546, "HY000");
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
+    pub const DUPLICATE_TABLE_LOCK: Code = (3569, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");

@@ -45,6 +45,9 @@ impl<'a> Binder<'a> {
             Some(sql::OrderBy { kind: sql::OrderByKind::Expressions(items), .. }) => items,
             Some(_) => return Err(SqlError::not_supported("ORDER BY ALL")),
         };
+        if lock.is_some() && !query.locks.is_empty() {
+            return Err(locked_twice(query));
+        }
         if query.locks.len() > 1 {
             return Err(SqlError::not_supported("more than one locking clause"));
         }
@@ -174,6 +177,16 @@ impl<'a> Binder<'a> {
         };
         RowLock { exclusive: lock.lock_type == sql::LockType::Update, wait }
     }
+}
+
+/// 3569
+fn locked_twice(query: &sql::Query) -> SqlError {
+    let first = match &*query.body {
+        sql::SetExpr::Select(select) => select.from.first().map(|table| table.relation.to_string()),
+        _ => None,
+    };
+    let message = format!("Table {} appears in multiple locking clauses.", first.unwrap_or_default());
+    SqlError::new(codes::DUPLICATE_TABLE_LOCK, message)
 }
 
 /// `ORDER BY 2`, `GROUP BY 2`: the number.
