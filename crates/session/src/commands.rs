@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use base::{SqlError, codes};
+use base::{Cancelled, SqlError, codes};
 use sql::ResultColumn;
 use sql::account::Privilege;
 use wire::codec::text;
@@ -136,6 +136,11 @@ impl Connection {
                 return Ok(());
             }
             rest = after;
+            // Statements that wait for nothing would shut out the other sessions of the thread.
+            futures_lite::future::yield_now().await;
+            if self.session.handle().cancel.check() == Err(Cancelled::Connection) {
+                return Ok(());
+            }
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Client, Connection, Held, Kind, Peer, Raw, Server, ServerOptions, resident_kib, until};
+use interop::{Answer, Client, Connection, Held, Kind, Peer, Raw, Server, ServerOptions, resident_kib, until};
 use wire::flags::com;
 
 fn server(name: &str, settings: &[&str]) -> Server {
@@ -196,6 +196,7 @@ fn long_calls_hold_nobody() {
         "SELECT LOCATE(CONCAT(REPEAT('a', 500000), 'b'), REPEAT('a', 20000000))",
         "SELECT REPEAT('a', 3000000) LIKE CONCAT('%', REPEAT('a', 1000000), 'b')",
         "SELECT INSTR(REPEAT('ä', 5000000), CONCAT(REPEAT('ä', 200000), 'b'))",
+        "SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 1000000), 'a*b|a', 'x'))",
     ];
     let ask = |sql: &'static str| std::thread::spawn(move || Connection::open(port, "d").unwrap().succeed(sql));
     let waiting = calls.map(ask);
@@ -211,6 +212,46 @@ fn long_calls_hold_nobody() {
     let limited =
         "SET max_execution_time = 100; SELECT LOCATE(CONCAT(REPEAT('a', 500000), 'b'), REPEAT('a', 20000000))";
     assert!(client.query(limited).unwrap_err().contains("maximum statement execution time exceeded"));
+}
+
+/// Calls that would take hours, or the machine's memory: each has an answer at once, or its error.
+#[test]
+fn calls_that_explode_are_bounded() {
+    let server = server("hostile-explosions", &["worker_threads=1"]);
+    server.client().query("CREATE USER ord; GRANT SELECT ON d.* TO ord").unwrap();
+    let ask = |sql: &str| Connection::open_as(server.port(), "ord", "d").unwrap().succeed(sql);
+    let deep = r#"CONCAT(REPEAT('[', 90), '"x"', REPEAT(']', 90))"#;
+    let steps = format!("SELECT JSON_SEARCH({deep}, 'all', 'x', NULL, CONCAT('$', REPEAT('**[*]', 40)))");
+    ask(&steps).unwrap();
+    ask(&format!("SELECT LENGTH(JSON_EXTRACT({deep}, CONCAT('$', REPEAT('**[*]', 40))))")).unwrap();
+    let wide = r#"CONCAT('[', REPEAT('"1",', 100000), '1]')"#;
+    ask(&format!("SELECT LENGTH(JSON_SEARCH({wide}, 'all', '1', NULL, '$[*]', '$[*]'))")).unwrap();
+    let paths = "'$',".repeat(1000);
+    let copies = ask(&format!("SELECT LENGTH(JSON_EXTRACT({wide}, {paths} '$'))"));
+    assert!(copies.unwrap_err().contains("4082"));
+    for (pattern, text, error) in [
+        ("'(a{1,1000}){1,20}b'", "REPEAT('a', 1000000)", "3699"),
+        ("REPEAT('[[:alpha:]]', 20000)", "'a'", "3698"),
+        (r"REPEAT('\\p{L}', 20000)", "'a'", "3698"),
+    ] {
+        assert!(ask(&format!("SELECT REGEXP_LIKE({text}, {pattern})")).unwrap_err().contains(error), "{pattern}");
+    }
+}
+
+/// A packet of many statements that wait for nothing: others have their turns, and may end it.
+#[test]
+fn many_statements_hold_nobody() {
+    const MANY: usize = 100_000;
+    let server = server("hostile-many", &["worker_threads=1"]);
+    let mut many = Connection::open_for_scripts(server.port(), "root", "", "d").unwrap();
+    let Answer::Rows { rows, .. } = many.query("SELECT CONNECTION_ID()").unwrap() else { panic!("no id") };
+    let id = String::from_utf8(rows[0][0].clone().unwrap()).unwrap();
+    many.ask(&"DO 1;".repeat(MANY)).unwrap();
+    let reader = std::thread::spawn(move || {
+        std::iter::repeat_with(|| many.text_answer()).take_while(Result::is_ok).take(MANY).count()
+    });
+    server.client().query(&format!("KILL {id}")).unwrap();
+    assert!(reader.join().unwrap() < MANY, "it was ended before its end");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Paths: `$.a`, `$."a b"`, `$[0]`, `$[last-1]`, `$[1 to 3]`, `$.*`, `$[*]`, `$**.x`.
 
+use std::collections::HashSet;
+use std::convert::Infallible;
+
 use super::{Json, parse};
 
 /// A path into a document.
@@ -79,22 +82,42 @@ impl Path {
 
     /// All that it leads to. With `auto_wrap` a value that is no array counts as an array of one.
     pub fn find<'j>(&self, json: &'j Json, auto_wrap: bool) -> Vec<&'j Json> {
+        self.find_counted(json, auto_wrap, &mut |_| Ok::<_, Infallible>(())).unwrap_or_else(|never| match never {})
+    }
+
+    /// The same; `worked` is given how many values are looked at, before each step.
+    ///
+    /// # Errors
+    /// Those of `worked`.
+    pub fn find_counted<'j, E>(
+        &self,
+        json: &'j Json,
+        auto_wrap: bool,
+        worked: &mut dyn FnMut(u64) -> Result<(), E>,
+    ) -> Result<Vec<&'j Json>, E> {
         let mut found = vec![json];
         let mut seen_ellipsis = false;
         for leg in &self.legs {
+            worked(found.len() as u64 + 1)?;
             let mut next = Vec::new();
+            if *leg == Leg::Ellipsis && found.len() > 1 {
+                let mut known = HashSet::new();
+                found.into_iter().for_each(|value| put_new(value, &mut known, &mut next));
+                found = next;
+                continue;
+            }
             for value in found {
                 leg.find(value, auto_wrap, &mut next);
             }
             // Behind an ellipsis the same value can be reached twice.
-            if seen_ellipsis && (auto_wrap || *leg == Leg::Ellipsis) {
-                let mut known = std::collections::HashSet::new();
+            if seen_ellipsis && auto_wrap {
+                let mut known = HashSet::new();
                 next.retain(|value| known.insert(std::ptr::from_ref(*value)));
             }
             seen_ellipsis |= *leg == Leg::Ellipsis;
             found = next;
         }
-        found
+        Ok(found)
     }
 
     /// The one value that a path without wildcards leads to.
@@ -148,6 +171,19 @@ fn put_all<'j>(json: &'j Json, found: &mut Vec<&'j Json>) {
     match json {
         Json::Array(elements) => elements.iter().for_each(|element| put_all(element, found)),
         Json::Object(object) => object.iter().for_each(|(_, value)| put_all(value, found)),
+        _ => {}
+    }
+}
+
+/// The same of what is not known yet: with a value all below it is.
+fn put_new<'j>(json: &'j Json, known: &mut HashSet<*const Json>, found: &mut Vec<&'j Json>) {
+    if !known.insert(std::ptr::from_ref(json)) {
+        return;
+    }
+    found.push(json);
+    match json {
+        Json::Array(elements) => elements.iter().for_each(|element| put_new(element, known, found)),
+        Json::Object(object) => object.iter().for_each(|(_, value)| put_new(value, known, found)),
         _ => {}
     }
 }

@@ -1,8 +1,9 @@
 //! Regular expressions: REGEXP_LIKE (and so REGEXP), REGEXP_INSTR, REGEXP_SUBSTR, REGEXP_REPLACE.
 //!
 //! The syntax is the `regex` crate's, which is nearly all of what MySQL's library takes: without back references and
-//! look-around, and in time that grows with the text only. Two settings have other units here than there:
+//! look-around, and in time that grows with the text and the pattern only. Two settings have other units here than there:
 //! `regexp_stack_limit` bounds the bytes of a compiled pattern, `regexp_time_limit` the seconds of all searches of one call.
+//! One search cannot be ended: one that might take longer is not begun, and others go on meanwhile.
 //!
 //! Binary strings are searched byte by byte: each byte is the character of that number, and the result is bytes again.
 
@@ -11,6 +12,8 @@ use std::time::Duration;
 
 use base::{SqlError, codes};
 use regex::{Regex, RegexBuilder};
+use regex_syntax::Parser;
+use regex_syntax::hir::{Hir, HirKind};
 use types::charset::{char_count, prefix_bytes};
 use types::{Value, collation};
 
@@ -103,6 +106,10 @@ fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
     if pattern.is_empty() {
         return Err(illegal_argument());
     }
+    if classes(&pattern) > CLASSES_MAX {
+        return Err(too_large());
+    }
+    args.ctx.worked(pattern.len() as u64 * CHARACTER_STEPS)?;
     let size = match limit(args, "regexp_stack_limit")? {
         0 => UNLIMITED,
         bytes => usize::try_from(bytes).unwrap_or(UNLIMITED),
@@ -116,6 +123,34 @@ fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
     built.map(Some).map_err(|error| wrong_pattern(&error))
 }
 
+/// Steps that a character of a pattern takes until it is compiled, roughly.
+const CHARACTER_STEPS: u64 = 1000;
+/// So many classes of letters, digits and the like do not fit into the default of `regexp_stack_limit`.
+const CLASSES_MAX: usize = 1000;
+
+/// How many classes of Unicode's a pattern has, at most: each has hundreds of ranges, which are made before any limit is looked at.
+fn classes(pattern: &str) -> usize {
+    let escaped = pattern.as_bytes().windows(2).filter(|two| two[0] == b'\\' && b"pPwWdDsSbB".contains(&two[1]));
+    escaped.count() + pattern.matches("[:").count()
+}
+
+/// Steps of a search for one character of the text, at most: how many places in the pattern it may be at.
+fn places(pattern: &Hir) -> u64 {
+    match pattern.kind() {
+        HirKind::Empty | HirKind::Look(_) => 1,
+        HirKind::Literal(literal) => literal.0.len() as u64,
+        HirKind::Class(_) => 4,
+        HirKind::Repetition(repetition) => {
+            let times = u64::from(repetition.max.unwrap_or(repetition.min + 1).max(1));
+            places(&repetition.sub).saturating_mul(times)
+        }
+        HirKind::Capture(capture) => places(&capture.sub),
+        HirKind::Concat(parts) | HirKind::Alternation(parts) => {
+            parts.iter().fold(0, |all: u64, part| all.saturating_add(places(part)))
+        }
+    }
+}
+
 /// 1210
 fn wrong_arguments(args: &Args<'_>, more: &str) -> SqlError {
     SqlError::new(codes::WRONG_ARGUMENTS, format!("Incorrect arguments to {}{more}", args.name))
@@ -126,11 +161,19 @@ fn illegal_argument() -> SqlError {
     SqlError::new(codes::REGEXP_ERROR, "Illegal argument to a regular expression.")
 }
 
+/// 3698
+fn too_large() -> SqlError {
+    SqlError::new(codes::REGEXP_STACK_OVERFLOW, "Overflow in the regular expression backtrack stack.")
+}
+
+/// 3699
+fn takes_too_long() -> SqlError {
+    SqlError::new(codes::REGEXP_TIME_OUT, "Timeout exceeded in regular expression match.")
+}
+
 /// The error of a pattern that is none, or is none here.
 fn wrong_pattern(error: &regex::Error) -> SqlError {
-    let regex::Error::Syntax(text) = error else {
-        return SqlError::new(codes::REGEXP_STACK_OVERFLOW, "Overflow in the regular expression backtrack stack.");
-    };
+    let regex::Error::Syntax(text) = error else { return too_large() };
     let says = |part: &str| text.contains(part);
     let (code, message): (_, Cow<'static, str>) = match () {
         _ if says("look-around") => return SqlError::not_supported("look-around in regular expressions"),
@@ -175,11 +218,20 @@ struct Search<'a> {
     at: usize,
     /// When the call began, and how long it may take.
     time: Option<(Duration, Duration)>,
+    /// The first search was looked at before it was begun.
+    is_counted: bool,
 }
+
+/// A shorter text is searched without a look at the pattern, which can have as many places as its limit in bytes allows.
+const SHORT_TEXT: u64 = 256;
+/// Of a search that cannot make use of tables: so many places in so many characters a second.
+const STEPS_OF_SECOND: u64 = 60_000_000;
+/// What a search behind the first one is taken for at most.
+const STEPS_OF_NEXT: u64 = 16_384;
 
 impl<'a> Search<'a> {
     fn new(args: &'a Args<'a>, regex: &'a Regex, text: &'a str, at: usize) -> Self {
-        Search { args, regex, text, at, time: None }
+        Search { args, regex, text, at, time: None, is_counted: false }
     }
 
     /// 3699 if the call has taken its time; 1317 and 3024 as anywhere.
@@ -198,11 +250,24 @@ impl<'a> Search<'a> {
         if most.is_zero() || now.saturating_sub(began) <= most {
             return Ok(());
         }
-        Err(SqlError::new(codes::REGEXP_TIME_OUT, "Timeout exceeded in regular expression match."))
+        Err(takes_too_long())
+    }
+
+    /// 3699 if one search might take longer than all may.
+    fn check_size(&self) -> Result<(), SqlError> {
+        let length = self.text.len().saturating_sub(self.at) as u64;
+        if length < SHORT_TEXT {
+            return Ok(());
+        }
+        let places = Parser::new().parse(self.regex.as_str()).map_or(1, |pattern| places(&pattern));
+        let steps = length.saturating_mul(places);
+        let most = limit(self.args, "regexp_time_limit")?.saturating_mul(STEPS_OF_SECOND);
+        if most > 0 && steps > most { Err(takes_too_long()) } else { self.args.ctx.worked(steps) }
     }
 
     fn next(&mut self) -> Result<Option<regex::Match<'a>>, SqlError> {
         self.check()?;
+        self.count()?;
         if self.at > self.text.len() {
             return Ok(None);
         }
@@ -213,12 +278,21 @@ impl<'a> Search<'a> {
 
     fn next_captures(&mut self) -> Result<Option<regex::Captures<'a>>, SqlError> {
         self.check()?;
+        self.count()?;
         if self.at > self.text.len() {
             return Ok(None);
         }
         let found = self.regex.captures_at(self.text, self.at);
         self.go_on(found.as_ref().and_then(|captures| captures.get(0)));
         Ok(found)
+    }
+
+    /// What a search may go over: of the first one all, of those behind it a part, since each begins where the last one has found something.
+    fn count(&mut self) -> Result<(), SqlError> {
+        if !std::mem::replace(&mut self.is_counted, true) {
+            return self.check_size();
+        }
+        self.args.ctx.worked((self.text.len().saturating_sub(self.at) as u64).min(STEPS_OF_NEXT))
     }
 
     fn go_on(&mut self, found: Option<regex::Match<'a>>) {

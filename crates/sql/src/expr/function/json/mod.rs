@@ -148,6 +148,11 @@ impl Args<'_> {
             .map_err(|error| SqlError::new(codes::INVALID_JSON_PATH, error.to_string()))
     }
 
+    /// All that a path leads to; a single value counts as an array of one.
+    fn found<'j>(&self, path: &Path, document: &'j Json) -> Result<Vec<&'j Json>, SqlError> {
+        path.find_counted(document, true, &mut |values| self.ctx.worked(values))
+    }
+
     /// A path that leads to one place at most.
     fn single_path(&self, at: usize) -> Result<Option<Path>, SqlError> {
         let path = self.path(at)?;

@@ -67,12 +67,29 @@ pub(super) fn extract(args: &Args<'_>) -> Result<Value, SqlError> {
         paths.push(some!(args.path(at)?));
     }
     let document = some!(document);
-    let found: Vec<&Json> = paths.iter().flat_map(|path| path.find(&document, true)).collect();
     let is_many = paths.len() > 1 || paths.iter().any(Path::is_wild);
-    match found[..] {
-        [] => Ok(Value::Null),
-        [one] if !is_many => json::value(one),
-        _ => json::value(&Json::Array(found.into_iter().cloned().collect())),
+    let mut elements = Vec::new();
+    for path in &paths {
+        let found = args.found(path, &document)?;
+        if let ([one], false) = (&found[..], is_many) {
+            return json::value(one);
+        }
+        for one in found {
+            args.ctx.worked(parts(one))?;
+            elements.push(one.clone());
+        }
+        // Each path may copy the whole document.
+        args.ctx.check_cancelled()?;
+    }
+    if elements.is_empty() { Ok(Value::Null) } else { json::value(&Json::Array(elements)) }
+}
+
+/// How many values there are in a document.
+fn parts(json: &Json) -> u64 {
+    match json {
+        Json::Array(elements) => 1 + elements.iter().map(parts).sum::<u64>(),
+        Json::Object(object) => 1 + object.iter().map(|(_, value)| parts(value)).sum::<u64>(),
+        _ => 1,
     }
 }
 
@@ -101,7 +118,7 @@ pub(super) fn length(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::Int(document.length() as i64));
     }
     let path = some!(args.path(1)?);
-    let found = path.find(&document, true);
+    let found = args.found(&path, &document)?;
     Ok(match found[..] {
         [] => Value::Null,
         [one] if !path.is_wild() => Value::Int(one.length() as i64),

@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use super::*;
 use crate::expr::context::EvalContext;
 use crate::expr::pattern;
-use types::json::{Leg, Object, order, write_key};
+use types::json::{Object, order, write_key};
 
 fn equal(a: &Json, b: &Json) -> bool {
     order::compare(a, b) == Ordering::Equal
@@ -103,7 +103,7 @@ pub(super) fn contains_path(args: &Args<'_>) -> Result<Value, SqlError> {
     let document = some!(args.document(0, "json_contains_path")?);
     let is_all = some!(args.is_all(1, "json_contains_path")?);
     for at in 2..args.len() {
-        let is_there = !some!(args.path(at)?).find(&document, true).is_empty();
+        let is_there = !args.found(&some!(args.path(at)?), &document)?.is_empty();
         if is_there != is_all {
             return Ok(Value::from(is_there));
         }
@@ -129,10 +129,11 @@ pub(super) fn search(args: &Args<'_>) -> Result<Value, SqlError> {
     let (ctx, known) = (args.ctx, HashSet::new());
     let mut search = Search { pattern: &text, escape, is_all, found: Vec::new(), known, ended: Ok(()), ctx };
     if paths.is_empty() {
-        search.walk(&document, &mut "$".to_owned());
+        search.walk(&document, &mut "$".to_owned(), None);
     }
     for path in &paths {
-        places(&document, &path.legs, &mut "$".to_owned(), &mut |json, place| search.walk(json, place));
+        let begun: HashSet<_> = args.found(path, &document)?.into_iter().map(std::ptr::from_ref).collect();
+        search.walk(&document, &mut "$".to_owned(), Some(&begun));
     }
     search.ended?;
     let mut found = search.found;
@@ -166,25 +167,27 @@ struct Search<'s> {
 }
 
 impl Search<'_> {
-    fn walk(&mut self, json: &Json, place: &mut String) {
+    /// Looks at a value and all below it; `begun` are those below which it looks, if not at all.
+    fn walk(&mut self, json: &Json, place: &mut String, begun: Option<&HashSet<*const Json>>) {
         if !self.is_all && !self.found.is_empty() || self.ended.is_err() {
             return;
         }
-        if let Json::String(text) = json {
-            let mut worked = |steps| self.ctx.worked(steps);
-            match pattern::like_counted(
-                text.as_bytes(),
-                self.pattern,
-                self.escape,
-                CollationId::UTF8MB4_BIN,
-                &mut worked,
-            ) {
-                Ok(true) if self.known.insert(place.clone()) => self.found.push(place.clone()),
-                Ok(_) => {}
-                Err(error) => self.ended = Err(error),
-            }
+        let begun = begun.filter(|begun| !begun.contains(&std::ptr::from_ref(json)));
+        self.ended = match json {
+            Json::String(text) if begun.is_none() => self.look_at(text, place),
+            _ => self.ctx.worked(1),
+        };
+        each_child(json, place, &mut |child, place| self.walk(child, place, begun));
+    }
+
+    fn look_at(&mut self, text: &str, place: &str) -> Result<(), SqlError> {
+        let mut worked = |steps| self.ctx.worked(steps);
+        let bytes = (text.as_bytes(), self.pattern);
+        let fits = pattern::like_counted(bytes.0, bytes.1, self.escape, CollationId::UTF8MB4_BIN, &mut worked)?;
+        if fits && self.known.insert(place.to_owned()) {
+            self.found.push(place.to_owned());
         }
-        each_child(json, place, &mut |child, place| self.walk(child, place));
+        self.ctx.worked(1)
     }
 }
 
@@ -209,26 +212,4 @@ fn each_child(json: &Json, place: &mut String, visit: &mut dyn FnMut(&Json, &mut
         }
         _ => {}
     }
-}
-
-/// Calls `visit` with all that a path leads to, and where it is. A single value counts as an array of one.
-fn places(json: &Json, legs: &[Leg], place: &mut String, visit: &mut dyn FnMut(&Json, &mut String)) {
-    let Some((leg, rest)) = legs.split_first() else { return visit(json, place) };
-    let one_step = Path { legs: vec![leg.clone()] };
-    if *leg == Leg::Ellipsis {
-        places(json, rest, place, visit);
-        each_child(json, place, &mut |child, place| places(child, legs, place, visit));
-        return;
-    }
-    let found = one_step.find(json, true);
-    if let [only] = found[..]
-        && std::ptr::eq(only, json)
-    {
-        return places(json, rest, place, visit);
-    }
-    each_child(json, place, &mut |child, place| {
-        if found.iter().any(|found| std::ptr::eq(*found, child)) {
-            places(child, rest, place, visit);
-        }
-    });
 }

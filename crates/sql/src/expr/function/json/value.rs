@@ -65,7 +65,7 @@ pub(super) fn eval(args: &Args<'_>) -> Result<Value, SqlError> {
         Err(error) => return Err(error),
     };
     let path = some!(args.path(1)?);
-    match path.find(&document, true)[..] {
+    match args.found(&path, &document)?[..] {
         [] => match on_empty {
             Behavior::Null => Ok(Value::Null),
             Behavior::Default => args.value(3).map(|value| value.into_owned()),
