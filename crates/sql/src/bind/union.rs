@@ -121,7 +121,7 @@ fn settle_types(
 /// The type of a column that holds the values of both.
 fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
     let all = union_of_columns(a, b);
-    let all = ExprType { zerofill: all.zerofill || all.origin == Some(ColumnType::Year), ..all };
+    let all = ExprType { zerofill: all.origin == Some(ColumnType::Year), ..all };
     let is_fixed = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Binary { .. } | ColumnType::Char { .. }));
     let fits_fixed = |ty: &ExprType| is_fixed(ty) || is_member_list(ty) || !ty.kind.is_text();
     if all.kind != Kind::Bytes || !(is_fixed(a) || is_fixed(b)) || !fits_fixed(a) || !fits_fixed(b) {

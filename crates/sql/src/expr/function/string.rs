@@ -4,7 +4,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use memchr::memmem;
 use types::charset::{Charset, char_count, prefix_bytes};
-use types::{Value, collation};
+use types::{ColumnType, Value, collation};
 
 use super::case::{lower, upper};
 use super::{
@@ -17,7 +17,7 @@ use crate::expr::coerce;
 use crate::expr::compare::{compare, have_same_bits};
 use crate::expr::context::SessionInfo;
 use crate::expr::locale::Locale;
-use crate::expr::tree::{Expr, ExprKind};
+use crate::expr::tree::{Constancy, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
@@ -25,7 +25,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("concat_ws", 2, MANY, text_of_all, concat_ws).joins(0),
     line("substring", 2, 3, text_of_first, substring),
     line("substr", 2, 3, text_of_first, substring),
-    line("mid", 3, 3, text_of_first, substring),
+    line("mid", 2, 3, text_of_first, substring),
     line("left", 2, 2, cut, |args| side(args, true)),
     line("right", 2, 2, cut, |args| side(args, false)),
     line("substring_index", 3, 3, text_of_first, substring_index),
@@ -392,7 +392,18 @@ fn find_in_set(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::Int(0));
     }
     let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
-    let found = list.split(|&byte| byte == b',').position(|part| collation::equal(collation, part, &wanted));
+    let is_wanted = |part: &[u8]| collation::equal(collation, part, &wanted);
+    let mut parts = list.split(|&byte| byte == b',');
+    let found = match &args.args[1].ty.origin {
+        // A constant has its place among the members of a SET column, not of the value.
+        Some(ColumnType::Set { members })
+            if args.args[1].as_column().is_some() && args.args[0].constancy() <= Constancy::Execution =>
+        {
+            let at = members.iter().position(|member| is_wanted(member.as_bytes()));
+            at.filter(|_| parts.any(is_wanted))
+        }
+        _ => parts.position(is_wanted),
+    };
     Ok(Value::Int(found.map_or(0, |at| at as i64 + 1)))
 }
 
