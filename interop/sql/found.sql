@@ -329,3 +329,4 @@ SELECT id FROM places_of_members WHERE FIND_IN_SET('w',s) > 3 ORDER BY id;
 SELECT a + 0 FROM places_of_members UNION ALL SELECT b + 0 FROM places_of_members ORDER BY 1;
 SELECT CONCAT(a) FROM (SELECT a FROM places_of_members WHERE id = 1 UNION ALL SELECT b FROM places_of_members WHERE id = 1) d;
 SELECT MID('abc',2), MID('abc',0), MID('abc',-2), MID('abc',2,1);
+SELECT LENGTH(UPPER('ⱥⱦ')), LOWER('ÀÉÎ'), UPPER('straße ñ'), HEX(UPPER('ÿ'));
