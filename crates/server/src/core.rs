@@ -147,6 +147,7 @@ impl Core {
             failed_logins: Arc::default(),
             xa: Arc::default(),
             user_locks: Arc::default(),
+            active_roles: Arc::default(),
         };
         let mut shared = Shared::new(Arc::new(sql), registry);
         shared.dump = Some(services.dump().clone());

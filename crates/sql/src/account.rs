@@ -172,23 +172,29 @@ impl Account {
 
     /// Privileges on one database, the global ones included.
     pub fn on_database(&self, database: &str) -> Privileges {
-        let global = self.global_on(database);
+        let granted = self.granted_on_database(database);
+        self.global_on(database).with(self.unrestricted(granted, self.restricted_on(database)))
+    }
+
+    /// What was granted on one database.
+    fn granted_on_database(&self, database: &str) -> Privileges {
         if self.literal_databases {
-            return self.databases.get(database).map_or(global, |privileges| global.with(*privileges));
+            return self.databases.get(database).copied().unwrap_or_default();
         }
         if self.has_roles {
             let first = self.databases.iter().find(|(pattern, _)| matches_pattern(pattern, database));
             let found = self.databases.get(database).or_else(|| first.map(|(_, privileges)| privileges));
-            return found.map_or(global, |privileges| global.with(*privileges));
+            return found.copied().unwrap_or_default();
         }
-        global.with(self.granted_on(|pattern| matches_pattern(pattern, database)))
+        self.granted_on(|pattern| matches_pattern(pattern, database))
     }
 
     /// Privileges on all databases that a pattern of GRANT means, the global ones included.
     pub fn on_pattern(&self, wanted: &str) -> Privileges {
         let literal = self.literal_databases;
         let granted = self.granted_on(|pattern| if literal { pattern == wanted } else { covers(pattern, wanted) });
-        self.global_on_pattern(wanted).with(granted)
+        let restricted = self.restricted_on_pattern(wanted);
+        self.global.without(restricted).with(self.unrestricted(granted, restricted))
     }
 
     /// What was granted on the most specific one of the databases' patterns that match.
@@ -231,7 +237,9 @@ impl Account {
     pub fn sees_database(&self, database: &str) -> bool {
         let matches =
             |name: &str| if self.literal_databases { name == database } else { matches_pattern(name, database) };
-        let of_database = |(name, held): (&String, &Privileges)| !held.is_empty() && matches(name);
+        let restricted = self.restricted_on(database);
+        let of_database =
+            |(name, held): (&String, &Privileges)| matches(name) && !self.unrestricted(*held, restricted).is_empty();
         self.global.contains(Privilege::ShowDatabases)
             || self.global_on(database).is_of_databases()
             || self.databases.iter().any(of_database)

@@ -16,6 +16,31 @@ fn roles_are_those_of_mysql() {
     compare("roles", &mut Side::new(ours.port()), &mut Side::new(peer.port()));
 }
 
+/// The session `u` has the number ID.
+const KILLS: &str = "[u] SET ROLE rs; [k] KILL QUERY ID; [k] KILL ID; [u] SET ROLE rr; [k] KILL QUERY ID; [k2!] KILL QUERY ID; [k2] SET ROLE rs; \
+                     [k2] KILL QUERY ID; [u] SET ROLE NONE; [k] KILL QUERY ID; [u] SET ROLE ALL; [k] KILL ID; RESET; [k] KILL ID; [u] SET ROLE rc; [k] KILL ID";
+
+#[test]
+fn an_active_role_with_system_user_protects_a_session_from_kill() {
+    let made = "CREATE USER u, k, k2; CREATE ROLE rs, rr, rc; GRANT SYSTEM_USER ON *.* TO rs; GRANT rs TO rr; GRANT rs, rr, rc TO u; GRANT rs TO k2; \
+                GRANT CONNECTION_ADMIN ON *.* TO k, k2";
+    let answers = |port| {
+        let mut side = Side::new(port);
+        made.split("; ").for_each(|line| assert!(side.run(line).starts_with("done"), "{line}"));
+        let id = side.run("[u!] SELECT CONNECTION_ID()").trim_start_matches("rows:\n").to_owned();
+        let mut run = |line: &str| {
+            let line = if line == "RESET" { "[u] RESET CONNECTION".to_owned() } else { line.replace("ID", &id) };
+            side.run(&line).replace(&format!("thread {id}"), "thread ID")
+        };
+        KILLS.split("; ").map(|line| format!("{line}: {}", run(line))).collect::<Vec<_>>()
+    };
+    let ours = Server::start("roles-kill", ServerOptions::default()).unwrap();
+    let peer = Peer::start(Kind::Mysql97, "roles-kill", Duration::ZERO, &[]).unwrap();
+    let (ours, theirs) = (answers(ours.port()), answers(peer.port()));
+    assert_eq!(ours, theirs);
+    assert_eq!(ours.iter().filter(|answer| answer.contains("error 1095")).count(), 6, "{ours:#?}");
+}
+
 /// Roles as a MySQL makes them.
 const OF_MYSQL: &str = "CREATE DATABASE d; CREATE ROLE a, b, 'c'@'localhost'; CREATE USER u, v, w; GRANT SELECT ON d.* TO a; \
                         GRANT a, b TO u, v WITH ADMIN OPTION; GRANT b TO a; GRANT 'c'@'localhost' TO w; GRANT v TO w; \

@@ -89,11 +89,11 @@ impl Account {
         self.default_roles.dedup();
     }
 
+    /// But for those on databases.
     fn take_privileges_of(&mut self, other: &Account) {
         self.join_restrictions(other.global, &other.restrictions);
         self.global = self.global.with(other.global);
         self.grantable = self.grantable.with(other.grantable);
-        merge(&mut self.databases, &other.databases, add);
         merge(&mut self.tables, &other.tables, |own, other| merge(own, other, add));
         merge(&mut self.columns, &other.columns, |own, other| merge(own, other, |own, other| merge(own, other, add)));
     }
@@ -118,12 +118,15 @@ pub(crate) fn with_roles(catalog: &Catalog, own: Account, active: &[UserName], m
         return own;
     }
     let mut account = Account { has_roles: true, ..own };
+    roles.iter().for_each(|role| merge(&mut account.databases, &role.databases, add));
+    account.lift_by_roles();
     for role in &roles {
         account.take_privileges_of(role);
         role.roles.iter().filter(|granted| granted.admin).for_each(|granted| {
             account.add_role(&granted.role.account(), true);
         });
     }
+    account.lift_where_granted();
     account
 }
 

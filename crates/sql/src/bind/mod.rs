@@ -146,10 +146,10 @@ impl<'a> Binder<'a> {
         self.uses.push(TableUse { schema, table: name, temporary: table.is_temporary(), privilege, columns });
     }
 
-    /// Records that the statement names a table of `mysql`, which are made from the catalog.
+    /// Records that the statement names a table of the server that not everybody may read.
     pub(crate) fn use_system_table(&mut self, schema: &str, table: &str) {
-        if schema.eq_ignore_ascii_case("mysql") {
-            let (schema, table) = ("mysql".to_owned(), table.to_owned());
+        if let Some(system) = crate::information_schema::guarded_database(schema, table) {
+            let (schema, table) = (system.to_owned(), table.to_owned());
             let columns = UsedColumns::Whole;
             self.uses.push(TableUse { schema, table, temporary: false, privilege: Privilege::Select, columns });
         }

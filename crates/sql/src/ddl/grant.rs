@@ -41,6 +41,7 @@ pub(super) fn grant(grant: &Grant, context: &DdlContext<'_>) -> Result<PlannedDd
         match named.on {
             On::Everything | On::Global => {
                 account.join_restrictions(named.privileges, of_grantor.unwrap_or(&BTreeMap::new()));
+                account.lift_where_granted();
                 grant_globally(&mut account, named.privileges);
             }
             On::Database(database) => {

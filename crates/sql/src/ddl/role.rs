@@ -270,10 +270,12 @@ fn existing(changes: &Changes, name: &UserName, context: &DdlContext<'_>) -> Res
     current(context.catalog, changes, name).ok_or_else(|| unknown(name))
 }
 
-/// 4027 for a role that has the user itself as a role.
+/// 4027 for a role that has the user itself as a role. Every role has those that everybody has, so that these, and the roles that they have,
+/// get no other ones.
 fn check_loop(user: &UserName, role: &UserName, context: &DdlContext<'_>) -> Result<(), SqlError> {
     // Every role of a statement goes to every user of it: a loop of several new grants has one of a single new grant in it.
-    if user != role && !closure(context.catalog, [role]).iter().any(|account| account.name() == *user) {
+    let given = context.mandatory_roles.iter().chain([role]);
+    if user != role && !closure(context.catalog, given).iter().any(|account| account.name() == *user) {
         return Ok(());
     }
     let (user, role) = (user.quoted(), role.quoted());

@@ -67,6 +67,30 @@ pub(crate) fn system_database(name: &str) -> Option<&'static str> {
     DATABASES.iter().find(|database| database.eq_ignore_ascii_case(name)).copied()
 }
 
+/// The virtual database of that name if its table is one that SELECT is needed for: none of `information_schema`, and of
+/// `performance_schema` not those that MySQL lets everybody read, nor those of replication, which ask for privileges themselves.
+pub(crate) fn guarded_database(schema: &str, table: &str) -> Option<&'static str> {
+    const OF_EVERYBODY: &[&str] = &[
+        "global_status",
+        "global_variables",
+        "persisted_variables",
+        "processlist",
+        "session_account_connect_attrs",
+        "session_status",
+        "session_variables",
+        "variables_info",
+    ];
+    let is_of_everybody = |system: &str| match system {
+        "information_schema" => true,
+        "performance_schema" => {
+            let table = table.to_ascii_lowercase();
+            OF_EVERYBODY.contains(&table.as_str()) || table.starts_with("replication_")
+        }
+        _ => false,
+    };
+    system_database(schema).filter(|system| !is_of_everybody(system))
+}
+
 /// Names of the tables of a virtual database, by name.
 pub(crate) fn table_names(database: &str) -> Vec<String> {
     let mut names: Vec<String> =

@@ -61,7 +61,9 @@ impl Channel {
 /// 1142 for whoever may not ask how replication goes.
 fn check_permitted(source: &Source<'_>) -> Result<(), SqlError> {
     let is_permitted = [Privilege::Super, Privilege::ReplicationClient].iter().any(|privilege| source.has(*privilege));
-    if !is_permitted {
+    let is_restricted =
+        source.account.restrictions.get("performance_schema").is_some_and(|it| it.has(Privilege::Select));
+    if !is_permitted || is_restricted {
         let message = "SELECT command denied: tables of replication need the REPLICATION CLIENT privilege";
         return Err(SqlError::new(codes::TABLEACCESS_DENIED_ERROR, message));
     }

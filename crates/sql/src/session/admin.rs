@@ -4,7 +4,7 @@ use base::{Cancelled, ConnectionId, SqlError, codes};
 use types::Value;
 
 use super::Session;
-use crate::account::{self, Account, Privilege};
+use crate::account::{self, Account, Privilege, with_roles};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{Admin, ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica, TableMaintenance};
 use crate::replay::ReplicationFilter;
@@ -216,7 +216,7 @@ impl Session {
         }
     }
 
-    /// Only a system user kills what a system user does (1095).
+    /// Only a system user kills what a system user does, which an account may also be by an active role (1095).
     fn check_may_kill_system_user(&mut self, process: &Process) -> Result<(), SqlError> {
         let is_own = process.id == self.handle.connection_id;
         if is_own || self.account().global.contains(Privilege::SystemUser) {
@@ -225,8 +225,9 @@ impl Session {
         let catalog = self.shared.engine.catalog();
         let is_of_process =
             |account: &Account| process.account.as_ref().is_some_and(|it| *it == account.name().to_string());
-        let of_process = account::all(&catalog).into_iter().find(is_of_process);
-        match of_process.is_some_and(|account| account.global.contains(Privilege::SystemUser)) {
+        let Some(account) = account::all(&catalog).into_iter().find(is_of_process) else { return Ok(()) };
+        let (active, mandatory) = (self.shared.active_roles.of(process.id), self.mandatory_roles(&catalog));
+        match with_roles(&catalog, account, &active, &mandatory).global.contains(Privilege::SystemUser) {
             true => Err(not_owner(process.id)),
             false => Ok(()),
         }

@@ -193,14 +193,20 @@ impl Session {
         }
     }
 
-    /// An account that does not have a privilege on some database does not take it from others there (3879).
+    /// An account that does not have a privilege on some database does not take it from others there, but from those that do not have it
+    /// there either, and from itself (3879).
     fn check_may_revoke_everywhere(&mut self, revoke: &Grant) -> Result<(), SqlError> {
-        if revoke.on != GrantLevel::Global {
-            return Ok(());
-        }
-        let (account, wanted) = (self.account(), ddl::privileges(revoke, Level::Global)?);
-        let restricted = account.restrictions.iter().find(|(_, restricted)| !restricted.common(wanted).is_empty());
-        let Some((database, _)) = restricted else { return Ok(()) };
+        let wanted = match revoke.on {
+            GrantLevel::Everything => Privileges::ALL,
+            GrantLevel::Global => ddl::privileges(revoke, Level::Global)?,
+            GrantLevel::Database(_) | GrantLevel::Table(_) => return Ok(()),
+        };
+        let (account, catalog) = (self.account(), self.shared.engine.catalog());
+        let others = revoke.users.iter().filter(|user| **user != self.client.account);
+        let beyond = others
+            .filter_map(|user| account::find(&catalog, user))
+            .find_map(|other| account.restricted_beyond(&other, wanted));
+        let Some(database) = beyond else { return Ok(()) };
         let message = format!("Access denied for AuthId {} to database '{database}'.", account.name().quoted());
         Err(SqlError::new(codes::DB_ACCESS_DENIED, message))
     }

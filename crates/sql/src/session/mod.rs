@@ -16,6 +16,7 @@
 //! - [`SessionInfo`] mirrors the settings that expressions need; whoever changes a setting brings it up to date.
 
 mod account;
+mod active_roles;
 mod admin;
 mod binlog_statement;
 mod changes;
@@ -61,6 +62,8 @@ use io::Env;
 use types::charset::Charset;
 
 use self::account::AccountCache;
+pub use self::active_roles::AllActiveRoles;
+use self::active_roles::KnownRoles;
 pub use self::admin::holds_commits;
 pub use self::changes::{Change, TrackGtids};
 pub use self::counters::{AllCounters, Traffic};
@@ -104,6 +107,8 @@ pub struct Shared {
     pub counters: AllCounters,
     /// Who holds the locks of GET_LOCK.
     pub user_locks: Arc<UserLocks>,
+    /// The active roles of sessions.
+    pub active_roles: Arc<AllActiveRoles>,
     /// What accounts have used of what they may use within an hour.
     pub usage: Arc<AllUsage>,
     /// Logins that failed, by account.
@@ -189,6 +194,7 @@ pub struct Session {
     load_from: Option<crate::load::LoadFrom>,
     /// Released after the transaction.
     user_locks: HeldLocks,
+    known_roles: KnownRoles,
     prepared: HashMap<String, Prepared>,
     /// Where the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT is in the log.
     pub(crate) snapshot_position: Option<LogPosition>,
@@ -219,6 +225,7 @@ impl Session {
             kept_files: load::KeptFiles::default(),
             load_from: None,
             user_locks: HeldLocks::new(shared.engine.locks(), shared.user_locks.clone(), handle.connection_id.0),
+            known_roles: KnownRoles::new(shared.active_roles.clone(), handle.connection_id),
             shared,
             client,
             handle,

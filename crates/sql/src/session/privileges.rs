@@ -96,12 +96,11 @@ impl Session {
         if missing.is_empty() { Ok(()) } else { Err(self.table_denied(&missing.join(", "), &table.name)) }
     }
 
-    /// Whether the account may enter a database; `information_schema` and `performance_schema` are everybody's.
+    /// Whether the account may enter a database; `information_schema` is everybody's.
     pub(crate) fn enters_database(&mut self, database: &str) -> bool {
         match crate::information_schema::system_database(database) {
-            Some("mysql") => self.account().enters_database("mysql"),
-            Some(_) => true,
-            None => self.account().enters_database(database),
+            Some("information_schema") => true,
+            system => self.account().enters_database(system.unwrap_or(database)),
         }
     }
 

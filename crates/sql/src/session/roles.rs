@@ -5,7 +5,7 @@ use engine::Catalog;
 
 use super::Session;
 use super::account::AccountCache;
-use crate::account::{self, Account, ActiveRoles, Privilege, Privileges, chosen, find, of_session};
+use crate::account::{self, Account, ActiveRoles, Privilege, chosen, closure, find, of_session};
 use crate::ddl;
 use crate::parse::ast::{Ddl, Grant, RoleChoice, UserName};
 use crate::result::Outcome;
@@ -39,6 +39,7 @@ impl Session {
     }
 
     fn activate_roles(&mut self, roles: ActiveRoles) {
+        self.known_roles.set(&roles);
         self.info.active_roles = roles;
         self.account = AccountCache::default();
     }
@@ -61,6 +62,7 @@ impl Session {
             Ddl::DropUser { .. }
                 | Ddl::RenameUser(_)
                 | Ddl::DropRole { .. }
+                | Ddl::GrantRoles(_)
                 | Ddl::RevokeRoles(_)
                 | Ddl::DefaultRoles { .. }
         );
@@ -136,7 +138,8 @@ impl Session {
         Err(SqlError::new(codes::CANNOT_GRANT_SYSTEM_USER_TO_MANDATORY_ROLE, message))
     }
 
-    /// `mandatory_roles`: a list of names, none of an account of the system, set by who may grant roles.
+    /// `mandatory_roles`: a list of names, none of an account of the system or of one that has such an account as a role, set by who may
+    /// grant roles.
     pub(super) fn check_mandatory_roles(&mut self, value: &str) -> Result<(), SqlError> {
         if !self.account().global.contains(Privilege::RoleAdmin) {
             let privileges = "SYSTEM_VARIABLES_ADMIN or SUPER privileges, as well as the ROLE_ADMIN";
@@ -148,8 +151,7 @@ impl Session {
         };
         let catalog = self.catalog();
         let is_of_system = |name: &&UserName| {
-            let privileges = find(&catalog, name).map_or(Privileges::default(), |account| account.global);
-            privileges.contains(Privilege::SystemUser)
+            closure(&catalog, [*name]).iter().any(|role| role.global.contains(Privilege::SystemUser))
         };
         let Some(name) = names.iter().find(is_of_system) else { return Ok(()) };
         let message = format!("Cannot set mandatory_roles: AuthId {} has 'SYSTEM_USER' privilege.", name.quoted());

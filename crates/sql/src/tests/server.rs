@@ -64,6 +64,7 @@ async fn server(env: Env) -> Arc<Shared> {
         failed_logins: Arc::default(),
         xa: Arc::default(),
         user_locks: Arc::default(),
+        active_roles: Arc::default(),
     });
     let name = UserName { user: "root".into(), host: "localhost".into() };
     let json = serde_json::to_value(Account::root(&name, "caching_sha2_password", "")).expect("JSON");
