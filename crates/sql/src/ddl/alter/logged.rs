@@ -1,6 +1,7 @@
 //! What the log says of an ALTER TABLE in place of the statement as it was written.
 
-use types::TableDef;
+use types::schema::same_name;
+use types::{ColumnDef, TableDef};
 
 use super::super::{RowOrder, render};
 use super::{Altered, work};
@@ -72,8 +73,8 @@ impl Altered<'_> {
         }
     }
 
-    /// Whether MariaDB and MySQL do different things: a character set or changed types beside CONVERT TO, NULL in columns that take none any more, and
-    /// an index that another in descending order replaces.
+    /// Whether MariaDB and MySQL do different things: a character set or changed types beside CONVERT TO, NULL in columns that take none any more, an
+    /// index that another in descending order replaces, and defaults of columns that have the time when their rows change.
     fn differs_between_families(&self) -> bool {
         let (alter, old) = (self.alter, &self.table.def);
         let is_descending = |action: &AlterAction| match action {
@@ -88,7 +89,12 @@ impl Altered<'_> {
         });
         let columns = self.new.columns.iter().zip(&self.sources);
         let mut columns = columns.filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
+        let gives_default = |column: &ColumnDef| {
+            alter.says(|action| matches!(action, AlterAction::ColumnDefault(name, _) if same_name(name, &column.name)))
+        };
+        let keeps_time = old.columns.iter().any(|column| work::loses_on_update(column) && gives_default(column));
         replaces
+            || keeps_time
             || converts && declares
             || columns.any(|(old, new)| converts && old.ty != new.ty || old.nullable && !new.nullable)
     }

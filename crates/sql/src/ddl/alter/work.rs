@@ -2,7 +2,7 @@
 
 use base::{SqlError, codes};
 use types::schema::{GENERATED_PK_COLUMN, same_name};
-use types::{CollationId, ColumnDef, ForeignKeyDef, IndexDef, TableDef};
+use types::{CollationId, ColumnDef, ColumnDefault, ForeignKeyDef, IndexDef, TableDef};
 
 use super::super::index::{PRIMARY, primary_is_invisible};
 use super::super::{DdlContext, check_table_name, column, create, default};
@@ -251,6 +251,9 @@ impl<'a> Work<'a> {
         context: &DdlContext<'_>,
     ) -> Result<(), SqlError> {
         let work = self.changed(name)?;
+        if context.is_of_maria && loses_on_update(&work.column) {
+            work.column.on_update_now = false;
+        }
         work.column.default = match spec {
             Some(spec) => default::column_default(spec, &work.column, context)?,
             None => None,
@@ -402,4 +405,9 @@ fn no_such_key(name: &str, table: &str) -> SqlError {
 /// 1091.
 fn cant_drop(name: &str) -> SqlError {
     SqlError::new(codes::CANT_DROP_FIELD_OR_KEY, format!("Can't DROP '{name}'; check that column/key exists"))
+}
+
+/// In a MariaDB a column that has the time both by default and when its row changes has it no longer when it changes, once ALTER COLUMN gives it another default.
+pub(super) fn loses_on_update(column: &ColumnDef) -> bool {
+    column.on_update_now && matches!(column.default, Some(ColumnDefault::CurrentTimestamp { .. }))
 }
