@@ -197,6 +197,7 @@ fn long_calls_hold_nobody() {
         "SELECT REPEAT('a', 3000000) LIKE CONCAT('%', REPEAT('a', 1000000), 'b')",
         "SELECT INSTR(REPEAT('ä', 5000000), CONCAT(REPEAT('ä', 200000), 'b'))",
         "SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 1000000), 'a*b|a', 'x'))",
+        "SELECT JSON_CONTAINS(CONCAT('[', REPEAT(CONCAT('[', REPEAT('1,', 2000), '1],'), 2000), '[1]]'), CONCAT('[', REPEAT('[2],', 2000), '[2]]'))",
     ];
     let ask = |sql: &'static str| std::thread::spawn(move || Connection::open(port, "d").unwrap().succeed(sql));
     let waiting = calls.map(ask);
@@ -226,6 +227,9 @@ fn calls_that_explode_are_bounded() {
     ask(&format!("SELECT LENGTH(JSON_EXTRACT({deep}, CONCAT('$', REPEAT('**[*]', 40))))")).unwrap();
     let wide = r#"CONCAT('[', REPEAT('"1",', 100000), '1]')"#;
     ask(&format!("SELECT LENGTH(JSON_SEARCH({wide}, 'all', '1', NULL, '$[*]', '$[*]'))")).unwrap();
+    let object = |from: u32| (from..from + 60_000).map(|n| format!(r#""k{n:06}": 1"#)).collect::<Vec<_>>().join(",");
+    let both = format!("'{{{}}}', '{{{}}}'", object(0), object(100_000));
+    ask(&format!("SELECT JSON_LENGTH(JSON_MERGE_PATCH({both})), JSON_LENGTH(JSON_MERGE_PRESERVE({both}))")).unwrap();
     let paths = "'$',".repeat(1000);
     let copies = ask(&format!("SELECT LENGTH(JSON_EXTRACT({wide}, {paths} '$'))"));
     assert!(copies.unwrap_err().contains("4082"));

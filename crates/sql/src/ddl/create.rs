@@ -19,7 +19,7 @@ use crate::parse::ast::{
     ColumnSpec, CreateTable, DefaultSpec, IndexKind, IndexPart, IndexSpec, TableKey, TableOptions,
 };
 
-const COLUMNS_MAX: usize = 4096;
+pub(super) const COLUMNS_MAX: usize = 4096;
 /// The same for clients, as in InnoDB.
 const CLIENT_COLUMNS_MAX: usize = 1017;
 
@@ -126,6 +126,9 @@ fn table_def(
     for spec in &create.columns {
         def.columns.push(column::column_def(spec, def.collation, context)?);
     }
+    if def.columns.len() + selected.len() > 2 * COLUMNS_MAX {
+        return Err(too_many_columns());
+    }
     // What is in the query stands in its order, whether it was written before or not.
     for (at, column) in selected.iter().enumerate() {
         if selected[..at].iter().any(|before| same_name(&before.name, &column.name)) {
@@ -203,7 +206,7 @@ fn check_columns(def: &TableDef, context: &DdlContext<'_>) -> Result<(), SqlErro
     }
     let max = if context.is_logged { COLUMNS_MAX } else { CLIENT_COLUMNS_MAX };
     if def.columns.len() - usize::from(def.generated_pk) > max {
-        return Err(SqlError::new(codes::TOO_MANY_FIELDS, "Too many columns"));
+        return Err(too_many_columns());
     }
     for (place, column) in def.columns.iter().enumerate() {
         if def.columns[..place].iter().any(|before| same_name(&before.name, &column.name)) {
@@ -218,6 +221,11 @@ fn check_columns(def: &TableDef, context: &DdlContext<'_>) -> Result<(), SqlErro
         return Err(SqlError::new(codes::TOO_BIG_ROWSIZE, message));
     }
     Ok(())
+}
+
+/// 1117
+pub(super) fn too_many_columns() -> SqlError {
+    SqlError::new(codes::TOO_MANY_FIELDS, "Too many columns")
 }
 
 fn check_auto_increment(def: &TableDef) -> Result<(), SqlError> {

@@ -88,6 +88,11 @@ struct Arranged {
 
 /// The number of the TIMESTAMP column, of those that the statement defines, that is the first one of the table in the end.
 pub(super) fn first_of_altered(alter: &AlterTable, old: Vec<OldColumn>) -> Option<usize> {
+    /// No table has so many columns that one with more could be altered.
+    const ACTIONS_MAX: usize = 16_384;
+    if alter.actions.len() > ACTIONS_MAX {
+        return None;
+    }
     let unchanged =
         |OldColumn { name, is_timestamp }| Arranged { old: Some(name.clone()), name, is_timestamp, number: None };
     let mut columns: Vec<Arranged> = old.into_iter().map(unchanged).collect();

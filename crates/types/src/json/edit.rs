@@ -131,14 +131,8 @@ impl Json {
     /// JSON_MERGE_PRESERVE: arrays are joined, objects merged, other values become an array.
     pub fn merge_preserve(self, other: Json) -> Json {
         match (self, other) {
-            (Json::Object(mut a), Json::Object(b)) => {
-                for (key, value) in b {
-                    match a.get_mut(&key) {
-                        Some(own) => *own = std::mem::take(own).merge_preserve(value),
-                        None => a.set(&key, value),
-                    }
-                }
-                Json::Object(a)
+            (Json::Object(a), Json::Object(b)) => {
+                Json::Object(a.merged(b, Some, |own, other| Some(own.merge_preserve(other))))
             }
             (a, b) => {
                 let mut elements = a.into_array();
@@ -151,18 +145,8 @@ impl Json {
     /// JSON_MERGE_PATCH, as RFC 7396 has it.
     pub fn merge_patch(self, patch: Json) -> Json {
         let Json::Object(patch) = patch else { return patch };
-        let mut own = if let Json::Object(own) = self { own } else { Object::default() };
-        for (key, value) in patch {
-            match value {
-                Json::Null => {
-                    own.remove(&key);
-                }
-                value => {
-                    let before = own.remove(&key).unwrap_or_default();
-                    own.set(&key, before.merge_patch(value));
-                }
-            }
-        }
-        Json::Object(own)
+        let own = if let Json::Object(own) = self { own } else { Object::default() };
+        let patched = |own: Json, patch: Json| (patch != Json::Null).then(|| own.merge_patch(patch));
+        Json::Object(own.merged(patch, |patch| patched(Json::default(), patch), patched))
     }
 }

@@ -124,6 +124,41 @@ impl Object {
         self.find(key).ok().map(|at| self.0.remove(at).1)
     }
 
+    /// The members of both: what `other` makes of a value that the other one alone has, and `both` of the two values of one key; none is
+    /// left out.
+    pub fn merged(
+        mut self,
+        others: Object,
+        other: impl Fn(Json) -> Option<Json>,
+        both: impl Fn(Json, Json) -> Option<Json>,
+    ) -> Object {
+        /// So many times larger is one into which the others are put one by one: each moves what stands behind it.
+        const FEW: usize = 64;
+        if others.len() < self.len() / FEW {
+            for (key, theirs) in others.0 {
+                let mine = self.remove(&key);
+                let value = match mine {
+                    Some(mine) => both(mine, theirs),
+                    None => other(theirs),
+                };
+                value.into_iter().for_each(|value| self.set(&key, value));
+            }
+            return self;
+        }
+        let mut merged = Vec::with_capacity(self.len() + others.len());
+        let mut own = self.0.into_iter().peekable();
+        for (key, theirs) in others.0 {
+            merged.extend(std::iter::from_fn(|| own.next_if(|(name, _)| key_order(name, &key).is_lt())));
+            let value = match own.next_if(|(name, _)| *name == key) {
+                Some((_, mine)) => both(mine, theirs),
+                None => other(theirs),
+            };
+            merged.extend(value.map(|value| (key, value)));
+        }
+        merged.extend(own);
+        Object(merged)
+    }
+
     /// Keys and values, in order.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = (&str, &Json)> {
         self.0.iter().map(|(key, value)| (key.as_str(), value))
@@ -185,6 +220,15 @@ impl Json {
         match self {
             Json::Array(elements) => elements.len(),
             Json::Object(object) => object.len(),
+            _ => 1,
+        }
+    }
+
+    /// How many values there are in it, itself one of them.
+    pub fn parts(&self) -> u64 {
+        match self {
+            Json::Array(elements) => 1 + elements.iter().map(Json::parts).sum::<u64>(),
+            Json::Object(object) => 1 + object.iter().map(|(_, value)| value.parts()).sum::<u64>(),
             _ => 1,
         }
     }

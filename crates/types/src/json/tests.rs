@@ -156,3 +156,23 @@ fn paths() {
         assert!(Path::parse(wrong).is_err(), "{wrong}");
     }
 }
+
+/// Few members are put in one by one, many in one pass.
+#[test]
+fn objects_are_merged_alike_whatever_their_sizes() {
+    let object = |count: i64, step: i64| {
+        Json::Object(Object::from_members((0..count).map(|n| (format!("k{}", n * step), Json::Int(n))).collect()))
+    };
+    for (own, others) in [(300, 1), (300, 4), (300, 200), (3, 200), (0, 5), (5, 0)] {
+        let (a, b) = (object(own, 2), object(others, 3));
+        let (Json::Object(mine), Json::Object(theirs)) = (&a, &b) else { panic!("no objects") };
+        let (mut preserved, mut patched) = (mine.clone(), mine.clone());
+        for (key, value) in theirs.iter() {
+            let together = mine.get(key).map(|mine| Json::Array(vec![mine.clone(), value.clone()]));
+            preserved.set(key, together.unwrap_or_else(|| value.clone()));
+            patched.set(key, value.clone());
+        }
+        assert_eq!(a.clone().merge_preserve(b.clone()), Json::Object(preserved));
+        assert_eq!(a.merge_patch(b), Json::Object(patched));
+    }
+}

@@ -121,6 +121,10 @@ impl<'a> Work<'a> {
     fn apply(&mut self, action: &AlterAction, context: &DdlContext<'_>) -> Result<(), SqlError> {
         match action {
             AlterAction::AddColumn(spec, place) => {
+                // With those that go there may be twice as many.
+                if self.columns.len() > 2 * create::COLUMNS_MAX {
+                    return Err(create::too_many_columns());
+                }
                 let column = self.column_def(spec, context)?;
                 self.places.push((self.columns.len(), place.clone()));
                 let has_length = spec.ty.length.is_some();

@@ -22,11 +22,18 @@ fn pairs(
     mut each: impl FnMut(&mut Json, &Path, Json) -> Result<(), SqlError>,
 ) -> Result<Value, SqlError> {
     let mut document = some!(args.document(0, name)?);
+    let steps = steps_of_change(&document);
     for at in (1..args.len()).step_by(2) {
+        args.ctx.worked(steps)?;
         let path = some!(args.single_path(at)?);
         each(&mut document, &path, args.json_value(at + 1)?)?;
     }
     json::value(&document)
+}
+
+/// A change moves what stands behind its place, at most all there is.
+fn steps_of_change(document: &Json) -> u64 {
+    document.parts() / 4 + 1
 }
 
 fn change(args: &Args<'_>, name: &str, change: Change) -> Result<Value, SqlError> {
@@ -55,7 +62,9 @@ pub(super) fn array_insert(args: &Args<'_>) -> Result<Value, SqlError> {
 
 pub(super) fn remove(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut document = some!(args.document(0, "json_remove")?);
+    let steps = steps_of_change(&document);
     for at in 1..args.len() {
+        args.ctx.worked(steps)?;
         let path = some!(args.single_path(at)?);
         if path.legs.is_empty() {
             let message = "The path expression '$' is not allowed in this context.";
@@ -74,6 +83,7 @@ pub(super) fn merge_preserve(args: &Args<'_>) -> Result<Value, SqlError> {
             has_null = true;
             continue;
         };
+        args.ctx.worked(merged.as_ref().map_or(0, Json::length) as u64)?;
         merged = Some(match merged {
             None => document,
             Some(merged) => merged.merge_preserve(document),
@@ -89,6 +99,7 @@ pub(super) fn merge_preserve(args: &Args<'_>) -> Result<Value, SqlError> {
 pub(super) fn merge_patch(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut merged = args.document(0, "json_merge_patch")?;
     for at in 1..args.len() {
+        args.ctx.worked(merged.as_ref().map_or(0, Json::length) as u64)?;
         merged = match (merged, args.document(at, "json_merge_patch")?) {
             (_, None) => None,
             (None, Some(Json::Object(_))) => None,

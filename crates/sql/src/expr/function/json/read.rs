@@ -75,22 +75,13 @@ pub(super) fn extract(args: &Args<'_>) -> Result<Value, SqlError> {
             return json::value(one);
         }
         for one in found {
-            args.ctx.worked(parts(one))?;
+            args.ctx.worked(one.parts())?;
             elements.push(one.clone());
         }
         // Each path may copy the whole document.
         args.ctx.check_cancelled()?;
     }
     if elements.is_empty() { Ok(Value::Null) } else { json::value(&Json::Array(elements)) }
-}
-
-/// How many values there are in a document.
-fn parts(json: &Json) -> u64 {
-    match json {
-        Json::Array(elements) => 1 + elements.iter().map(parts).sum::<u64>(),
-        Json::Object(object) => 1 + object.iter().map(|(_, value)| parts(value)).sum::<u64>(),
-        _ => 1,
-    }
 }
 
 pub(super) fn type_name(args: &Args<'_>) -> Result<Value, SqlError> {

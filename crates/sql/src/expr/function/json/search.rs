@@ -37,6 +37,7 @@ fn has(document: &Json, candidate: &Json, ctx: &EvalContext<'_>) -> Result<bool,
             Ok(true)
         }
         (Json::Array(own), Json::Array(wanted)) => {
+            ctx.worked(own.len() as u64)?;
             let (scalars, others): (Vec<&Json>, Vec<&Json>) = own.iter().partition(|own| own.is_scalar());
             let scalars = keys(scalars.into_iter());
             for wanted in wanted {
