@@ -190,14 +190,14 @@ fn the_same_answers_as_mysqls_to_broken_packets() {
 /// Calls that go on for hours: as many as there are threads leave room for others, who see them and kill them.
 #[test]
 fn long_calls_hold_nobody() {
-    let server = server("hostile-calls", &["worker_threads=1"]);
+    let server = server("hostile-calls", &["worker_threads=1", "regexp_time_limit=2147483647"]);
     let (client, port) = (server.client(), server.port());
     let calls = [
         "SELECT LOCATE(CONCAT(REPEAT('a', 500000), 'b'), REPEAT('a', 20000000))",
         "SELECT REPEAT('a', 3000000) LIKE CONCAT('%', REPEAT('a', 1000000), 'b')",
         "SELECT INSTR(REPEAT('ä', 5000000), CONCAT(REPEAT('ä', 200000), 'b'))",
         "SELECT LENGTH(REGEXP_REPLACE(REPEAT('a', 1000000), 'a*b|a', 'x'))",
-        "SELECT JSON_CONTAINS(CONCAT('[', REPEAT(CONCAT('[', REPEAT('1,', 2000), '1],'), 2000), '[1]]'), CONCAT('[', REPEAT('[2],', 2000), '[2]]'))",
+        "SELECT JSON_CONTAINS(CONCAT('[', REPEAT('[1],', 300000), '[2]]'), CONCAT('[', REPEAT('[2],', 300000), '[2]]'))",
     ];
     let ask = |sql: &'static str| std::thread::spawn(move || Connection::open(port, "d").unwrap().succeed(sql));
     let waiting = calls.map(ask);
