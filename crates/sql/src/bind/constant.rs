@@ -14,7 +14,7 @@ use crate::bind::call::column_name;
 use crate::expr::coerce::{fsp_of, parse_datetime, parse_time, plain_text, printable};
 use crate::expr::compare::wrong_value;
 use crate::expr::constant::constant;
-use crate::expr::{Constancy, EvalContext, Expr, ExprKind, ExprType, Kind, SqlMode, is_number, time_of};
+use crate::expr::{Constancy, EvalContext, Expr, ExprKind, ExprType, Kind, SqlMode, is_number, moment_of, time_of};
 
 /// A constant that a statement compares with a column of dates or times.
 #[derive(Debug)]
@@ -117,12 +117,7 @@ impl Binder<'_> {
             self.note_listed(ColumnType::Time { fsp: 0 }, item);
             return None;
         }
-        // A fraction of a number without a time is none of a second.
-        let moment = parse_datetime(number, Allow::ZEROS).map(|parsed| match parsed.has_time {
-            true => parsed.value,
-            false => DateTime { micros: 0, ..parsed.value },
-        });
-        match (kind, moment) {
+        match (kind, moment_of(number).map(|parsed| parsed.value)) {
             (Kind::Date, moment) => literal(Value::Date(moment.filter(|moment| !moment.date.is_zero())?.date), 0),
             (_, Some(moment)) => literal(Value::DateTime(moment), fsp_of(moment.micros)),
             (_, None) => {
@@ -197,63 +192,69 @@ impl ConstantBeside {
     /// 1292 for a constant that is no value of its column: an error where rows are changed in strict mode, but if a part of it is one.
     pub(crate) fn check(&self, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
         let value = self.value.eval(&[], ctx)?;
-        let fit = match (&value, &self.ty) {
+        let fit = self.fit(&value, ctx);
+        match &self.column {
+            _ if fit == Fit::Whole => Ok(()),
+            Some(column) => self.complain_beside(column, fit, &value, ctx),
+            None => self.complain_in_list(&value, ctx),
+        }
+    }
+
+    fn fit(&self, value: &Value, ctx: &EvalContext<'_>) -> Fit {
+        match (value, &self.ty) {
             (Value::Null, _) => Fit::Whole,
             _ if self.place == Place::ListedNumber => Fit::Not,
-            (_, ColumnType::Time { .. }) if self.column.is_none() => match parse_time(&value) {
+            (_, ColumnType::Time { .. }) if self.column.is_none() => match parse_time(value) {
                 Some(parsed) if !parsed.trailing && !parsed.clamped => Fit::Whole,
                 _ => Fit::Not,
             },
-            (_, ColumnType::Time { .. }) => as_time(&value),
+            (_, ColumnType::Time { .. }) => as_time(value),
             _ if self.place == Place::Listed => Fit::Not,
             (Value::Str(_) | Value::Bytes(_), _)
-                if self.place != Place::Bound && has_refused_zeros(&value, ctx.session.sql_mode) =>
+                if self.place != Place::Bound && has_refused_zeros(value, ctx.session.sql_mode) =>
             {
                 Fit::Not
             }
             (Value::Str(_) | Value::Bytes(_), _) => Fit::Whole,
-            _ => as_datetime(&value, &self.ty, ctx),
-        };
-        if fit == Fit::Whole {
-            return Ok(());
+            _ => as_datetime(value, &self.ty, ctx),
         }
-        let kind = match self.ty {
+    }
+
+    fn kind(&self) -> &'static str {
+        match self.ty {
             ColumnType::Date => "date",
             ColumnType::Time { .. } => "time",
             _ => "datetime",
-        };
-        let text = plain_text(&value, NOT_FIXED);
-        let Some(column) = &self.column else {
-            return match (self.place, kind) {
-                (Place::ListedNumber, "datetime") => {
-                    let message = format!("Incorrect datetime value: '{}'", printable(&text));
-                    ctx.complain(codes::TRUNCATED_WRONG_VALUE, message)
-                }
-                _ => ctx.truncated(kind, &text),
-            };
-        };
-        let message = format!("Incorrect {kind} value: '{}' for column '{column}' at row 1", printable(&text));
-        match fit {
-            // Text that is no date is an error in any statement.
-            Fit::Not
-                if !ctx.strict
-                    && self.place != Place::Listed
-                    && value.as_bytes().is_some()
-                    && !matches!(self.ty, ColumnType::Time { .. }) =>
-            {
-                let name = if matches!(self.ty, ColumnType::Timestamp { .. }) {
-                    "TIMESTAMP".into()
-                } else {
-                    kind.to_uppercase()
-                };
-                Err(wrong_value(&name, &value))
-            }
-            Fit::Not => ctx.complain(codes::TRUNCATED_WRONG_VALUE, message),
-            _ => {
-                ctx.warn(codes::TRUNCATED_WRONG_VALUE, message);
-                Ok(())
-            }
         }
+    }
+
+    /// A number that is no DATETIME is an error in strict mode; what else a list has is never one.
+    fn complain_in_list(&self, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
+        let (kind, text) = (self.kind(), plain_text(value, NOT_FIXED));
+        if (self.place, kind) == (Place::ListedNumber, "datetime") {
+            let message = format!("Incorrect datetime value: '{}'", printable(&text));
+            return ctx.complain(codes::TRUNCATED_WRONG_VALUE, message);
+        }
+        ctx.truncated(kind, &text)
+    }
+
+    fn complain_beside(&self, column: &str, fit: Fit, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
+        let (kind, text) = (self.kind(), plain_text(value, NOT_FIXED));
+        let message = format!("Incorrect {kind} value: '{}' for column '{column}' at row 1", printable(&text));
+        let is_time = matches!(self.ty, ColumnType::Time { .. });
+        if fit == Fit::Part {
+            ctx.warn(codes::TRUNCATED_WRONG_VALUE, message);
+            return Ok(());
+        }
+        // Text that is no date is an error in any statement.
+        if !ctx.strict && self.place != Place::Listed && value.as_bytes().is_some() && !is_time {
+            let name = match self.ty {
+                ColumnType::Timestamp { .. } => "TIMESTAMP".into(),
+                _ => kind.to_uppercase(),
+            };
+            return Err(wrong_value(&name, value));
+        }
+        ctx.complain(codes::TRUNCATED_WRONG_VALUE, message)
     }
 }
 

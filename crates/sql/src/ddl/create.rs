@@ -126,14 +126,25 @@ fn table_def(
     for spec in &create.columns {
         def.columns.push(column::column_def(spec, def.collation, context)?);
     }
+    add_selected(&mut def, selected)?;
+    let is_null = |spec: &ColumnSpec| spec.nullable == Some(true) || spec.default == Some(DefaultSpec::Null);
+    let explicitly_null = |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && is_null(spec));
+    add_indexes(&mut def, &create.keys, &explicitly_null)?;
+    foreign_key::add_all(&mut def, None, &create.keys, context)?;
+    index::warn_of_hash(&create.keys, context.warnings);
+    index::warn_of_duplicates(&def, &[], context.warnings);
+    finish(&mut def, context)?;
+    foreign_key::check(&def, None, context)?;
+    Ok(def)
+}
+
+/// Adds the columns of a query; what is in it stands in its order, whether it was written before or not.
+fn add_selected(def: &mut TableDef, selected: &[ColumnDef]) -> Result<(), SqlError> {
     if def.columns.len() + selected.len() > 2 * COLUMNS_MAX {
         return Err(too_many_columns());
     }
-    // What is in the query stands in its order, whether it was written before or not.
-    for (at, column) in selected.iter().enumerate() {
-        if selected[..at].iter().any(|before| same_name(&before.name, &column.name)) {
-            return Err(duplicate_column(&column.name));
-        }
+    check_duplicates(selected)?;
+    for column in selected {
         match def.column_index(&column.name) {
             Some(written) => {
                 let written = def.columns.remove(written);
@@ -145,15 +156,17 @@ fn table_def(
             }
         }
     }
-    let is_null = |spec: &ColumnSpec| spec.nullable == Some(true) || spec.default == Some(DefaultSpec::Null);
-    let explicitly_null = |name: &str| create.columns.iter().any(|spec| same_name(&spec.name, name) && is_null(spec));
-    add_indexes(&mut def, &create.keys, &explicitly_null)?;
-    foreign_key::add_all(&mut def, None, &create.keys, context)?;
-    index::warn_of_hash(&create.keys, context.warnings);
-    index::warn_of_duplicates(&def, &[], context.warnings);
-    finish(&mut def, context)?;
-    foreign_key::check(&def, None, context)?;
-    Ok(def)
+    Ok(())
+}
+
+/// 1060 for a name that two columns have.
+fn check_duplicates(columns: &[ColumnDef]) -> Result<(), SqlError> {
+    for (at, column) in columns.iter().enumerate() {
+        if columns[..at].iter().any(|before| same_name(&before.name, &column.name)) {
+            return Err(duplicate_column(&column.name));
+        }
+    }
+    Ok(())
 }
 
 /// Adds indexes, and those that foreign keys need, in the order in which they were written.
@@ -208,11 +221,7 @@ fn check_columns(def: &TableDef, context: &DdlContext<'_>) -> Result<(), SqlErro
     if def.columns.len() - usize::from(def.generated_pk) > max {
         return Err(too_many_columns());
     }
-    for (place, column) in def.columns.iter().enumerate() {
-        if def.columns[..place].iter().any(|before| same_name(&before.name, &column.name)) {
-            return Err(duplicate_column(&column.name));
-        }
-    }
+    check_duplicates(&def.columns)?;
     let nulls = def.columns.iter().filter(|column| column.nullable).count().div_ceil(8) as u32;
     let bytes: u32 = def.columns.iter().map(column::row_bytes).fold(nulls, u32::saturating_add);
     if bytes > column::ROW_BYTES_MAX {

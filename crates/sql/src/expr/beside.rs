@@ -97,15 +97,12 @@ pub(super) fn number_beside_column(arg: Expr, column: &ExprType) -> Expr {
     let arg = exact_beside_column(year_beside_column(time_beside_column(arg, column, false), column), column);
     match (&arg.kind, column.kind) {
         (ExprKind::Literal(value), Kind::Date | Kind::DateTime) if is_number(value) => {
-            let parsed = coerce::parse_datetime(value, Allow::ZEROS);
-            let as_date = parsed.map(|parsed| {
-                // A fraction of a number without a time is none of a second.
+            let as_date = moment_of(value).map(|parsed| {
                 let value = match parsed.has_time && column.kind == Kind::DateTime {
                     true => parsed.rounded(column.decimals, false).unwrap_or(parsed.value),
                     false => DateTime { micros: 0, ..parsed.value },
                 };
-                let micros = value.micros;
-                let fsp = coerce::fsp_of(micros);
+                let fsp = coerce::fsp_of(value.micros);
                 Expr::literal(Value::DateTime(value), ExprType::temporal(Kind::DateTime, fsp).nullable(false))
             });
             as_date.unwrap_or(arg)
@@ -185,6 +182,13 @@ pub(crate) fn time_of(value: &Value) -> Option<Parsed<Time>> {
         Value::Date(_) => Some(Parsed::exactly(Time::default())),
         value => coerce::parse_time(value).filter(|parsed| !parsed.trailing && !parsed.clamped),
     }
+}
+
+/// The moment that a number is. A fraction of one without a time is none of a second.
+pub(crate) fn moment_of(number: &Value) -> Option<Parsed<DateTime>> {
+    let parsed = coerce::parse_datetime(number, Allow::ZEROS)?;
+    let micros = if parsed.has_time { parsed.value.micros } else { 0 };
+    Some(Parsed { value: DateTime { micros, ..parsed.value }, ..parsed })
 }
 
 pub(crate) fn is_number(value: &Value) -> bool {

@@ -1,6 +1,7 @@
 //! What an expression can see besides its row.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use base::memory;
@@ -11,6 +12,7 @@ use parking_lot::Mutex;
 use types::charset::Charset;
 use types::{CollationId, Value};
 
+use crate::expr::function::Pattern;
 use crate::expr::locale::Locale;
 use crate::expr::mode::SqlMode;
 use crate::expr::tree::VariableScope;
@@ -88,6 +90,8 @@ pub struct SessionInfo {
     pub random: Mutex<Option<RandomState>>,
     /// States of each RAND(seed) of the statement, by its place in memory; the session forgets them when the next one begins.
     pub seeded_random: Mutex<HashMap<usize, RandomState>>,
+    /// The regular expression that was compiled last; most rows of a statement have the same one.
+    pub last_pattern: Mutex<Option<Arc<Pattern>>>,
 }
 
 /// MySQL's generator for RAND().
@@ -128,6 +132,7 @@ impl Default for SessionInfo {
             set_last_insert_id: Mutex::default(),
             random: Mutex::default(),
             seeded_random: Mutex::default(),
+            last_pattern: Mutex::default(),
         }
     }
 }

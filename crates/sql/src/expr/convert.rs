@@ -479,8 +479,8 @@ impl Assignment<'_> {
                 }
             }
             // A fraction is cut, where one of a DECIMAL is rounded.
-            Value::Double(n) => coerce::to_i64(&Value::Double(n.trunc()), self.ctx)?.map(|n| n as u64),
-            Value::Float(n) => coerce::to_i64(&Value::Float(n.trunc()), self.ctx)?.map(|n| n as u64),
+            Value::Double(n) => Some(*n as i64 as u64),
+            Value::Float(n) => Some(*n as i64 as u64),
             // All bits of a number below 0.
             other => coerce::to_i128(other, self.ctx)?
                 .and_then(|n| u64::try_from(n).ok().or_else(|| i64::try_from(n).ok().map(|n| n as u64))),

@@ -50,7 +50,7 @@ pub(crate) mod zero;
 mod tests;
 
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
-pub(crate) use beside::{is_number, time_of};
+pub(crate) use beside::{is_number, moment_of, time_of};
 pub(crate) use context::interrupted;
 pub use context::{Deadline, EvalContext, Host, SessionInfo, TimeLimit, Warning, WarningLevel, Warnings, Watch};
 pub use convert::{Strictness, convert_for_column};

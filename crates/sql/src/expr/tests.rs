@@ -29,10 +29,11 @@ pub(super) struct TestHost;
 
 impl Host for TestHost {
     fn system_variable(&self, _: VariableScope, name: &str) -> Result<Value, SqlError> {
-        if name == "regexp_stack_limit" {
-            return Ok(Value::UInt(8_000_000));
+        match name {
+            "regexp_stack_limit" => Ok(Value::UInt(8_000_000)),
+            "regexp_time_limit" => Ok(Value::UInt(32)),
+            _ => Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'"))),
         }
-        Err(SqlError::new(codes::UNKNOWN_SYSTEM_VARIABLE, format!("Unknown system variable '{name}'")))
     }
 
     fn clock_now(&self) -> UnixMicros {

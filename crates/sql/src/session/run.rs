@@ -92,9 +92,10 @@ impl Session {
         self.shared.services.report(self.handle.connection_id, activity);
     }
 
-    /// When the statement runs, and that it has given no random numbers yet.
+    /// When the statement runs, and that it has given no random numbers and compiled no patterns yet.
     pub(super) fn take_time(&mut self) {
         self.info.seeded_random.get_mut().clear();
+        self.info.last_pattern.get_mut().take();
         self.now = match self.settings.hot.timestamp {
             Some(micros) => UnixMicros(micros),
             None => self.shared.env.clock.now(),

@@ -37,6 +37,7 @@ use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
 pub(crate) use self::form::bits_as_bytes;
+pub use self::regexp::Pattern;
 use crate::expr::beside::literal_bits;
 use crate::expr::build::{Mixed, agree, bytes_together};
 use crate::expr::coerce;

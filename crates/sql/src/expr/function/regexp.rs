@@ -8,6 +8,7 @@
 //! Binary strings are searched byte by byte: each byte is the character of that number, and the result is bytes again.
 
 use std::borrow::Cow;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use base::{SqlError, codes};
@@ -24,9 +25,9 @@ use crate::expr::types::{Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("regexp_like", 2, 3, truth, |args| {
-        let Some(regex) = compile(args, 2)? else { return Ok(Value::Null) };
+        let pattern = some!(compile(args, 2)?);
         let text = some!(text(args, 0)?);
-        Ok(Value::from(Search::new(args, &regex, &text, 0).next()?.is_some()))
+        Ok(Value::from(Search::new(args, &pattern, &text, 0)?.next()?.is_some()))
     })
     .compares(2),
     line("regexp_instr", 2, 6, int, regexp_instr).compares(2),
@@ -81,46 +82,90 @@ fn limit(args: &Args<'_>, name: &str) -> Result<u64, SqlError> {
     Ok(coerce::to_bits(&value, args.ctx)?.unwrap_or(0))
 }
 
+/// A compiled pattern.
+#[derive(Debug)]
+pub struct Pattern {
+    from: Source,
+    regex: Regex,
+    /// See [`places`]; counted once it is needed.
+    places: OnceLock<u64>,
+}
+
+/// What a pattern is compiled from.
+#[derive(Debug, PartialEq, Eq)]
+struct Source {
+    text: String,
+    ignore_case: bool,
+    multi_line: bool,
+    dot_all: bool,
+    /// `regexp_stack_limit`
+    size: usize,
+}
+
 /// The pattern with its match flags, which are argument `flags`; without any the collation says whether case matters.
-fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Regex>, SqlError> {
+fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Arc<Pattern>>, SqlError> {
+    let Some(source) = source(args, flags)? else { return Ok(None) };
+    let last = &args.ctx.session.last_pattern;
+    if let Some(last) = last.lock().as_ref().filter(|last| last.from == source) {
+        return Ok(Some(Arc::clone(last)));
+    }
+    args.ctx.worked(source.text.len() as u64 * CHARACTER_STEPS)?;
+    let pattern = Arc::new(Pattern::build(source)?);
+    *last.lock() = Some(Arc::clone(&pattern));
+    Ok(Some(pattern))
+}
+
+fn source(args: &Args<'_>, flags: usize) -> Result<Option<Source>, SqlError> {
     /// What a compiled pattern may take if there is no limit.
     const UNLIMITED: usize = 1 << 30;
-    let Some(pattern) = text(args, 1)? else { return Ok(None) };
+    let Some(text) = text(args, 1)? else { return Ok(None) };
     let binary = args.is_binary(0) || args.is_binary(1);
     let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
-    let mut ignore_case = !binary && collation::equal(collation, b"a", b"A");
-    let (mut multi_line, mut dot_all) = (false, false);
+    let size = match limit(args, "regexp_stack_limit")? {
+        0 => UNLIMITED,
+        bytes => usize::try_from(bytes).unwrap_or(UNLIMITED),
+    };
+    let ignore_case = !binary && collation::equal(collation, b"a", b"A");
+    let mut source = Source { text, ignore_case, multi_line: false, dot_all: false, size };
     if flags < args.len() {
         let Some(flags) = args.text(flags)? else { return Ok(None) };
         for &flag in flags.iter() {
             match flag {
-                b'c' => ignore_case = false,
-                b'i' => ignore_case = true,
-                b'm' => multi_line = true,
-                b'n' => dot_all = true,
+                b'c' => source.ignore_case = false,
+                b'i' => source.ignore_case = true,
+                b'm' => source.multi_line = true,
+                b'n' => source.dot_all = true,
                 b'u' => {}
                 _ => return Err(wrong_arguments(args, "")),
             }
         }
     }
-    if pattern.is_empty() {
-        return Err(illegal_argument());
+    Ok(Some(source))
+}
+
+impl Pattern {
+    fn build(from: Source) -> Result<Self, SqlError> {
+        if from.text.is_empty() {
+            return Err(illegal_argument());
+        }
+        if classes(&from.text) > CLASSES_MAX {
+            return Err(too_large());
+        }
+        let built = RegexBuilder::new(&regexp_class::by_unicode(&from.text))
+            .case_insensitive(from.ignore_case)
+            .multi_line(from.multi_line)
+            .dot_matches_new_line(from.dot_all)
+            .size_limit(from.size)
+            .build();
+        match built {
+            Ok(regex) => Ok(Pattern { from, regex, places: OnceLock::new() }),
+            Err(error) => Err(wrong_pattern(&error)),
+        }
     }
-    if classes(&pattern) > CLASSES_MAX {
-        return Err(too_large());
+
+    fn places(&self) -> u64 {
+        *self.places.get_or_init(|| Parser::new().parse(self.regex.as_str()).map_or(1, |pattern| places(&pattern)))
     }
-    args.ctx.worked(pattern.len() as u64 * CHARACTER_STEPS)?;
-    let size = match limit(args, "regexp_stack_limit")? {
-        0 => UNLIMITED,
-        bytes => usize::try_from(bytes).unwrap_or(UNLIMITED),
-    };
-    let built = RegexBuilder::new(&regexp_class::by_unicode(&pattern))
-        .case_insensitive(ignore_case)
-        .multi_line(multi_line)
-        .dot_matches_new_line(dot_all)
-        .size_limit(size)
-        .build();
-    built.map(Some).map_err(|error| wrong_pattern(&error))
 }
 
 /// Steps that a character of a pattern takes until it is compiled, roughly.
@@ -130,7 +175,7 @@ const CLASSES_MAX: usize = 1000;
 
 /// How many classes of Unicode's a pattern has, at most: each has hundreds of ranges, which are made before any limit is looked at.
 fn classes(pattern: &str) -> usize {
-    let escaped = pattern.as_bytes().windows(2).filter(|two| two[0] == b'\\' && b"pPwWdDsSbB".contains(&two[1]));
+    let escaped = pattern.as_bytes().windows(2).filter(|two| two[0] == b'\\' && b"pPwWdDsS".contains(&two[1]));
     escaped.count() + pattern.matches("[:").count()
 }
 
@@ -213,13 +258,13 @@ fn wrong_pattern(error: &regex::Error) -> SqlError {
 /// The matches from a place on, one after the other. An empty one may follow one that was not.
 struct Search<'a> {
     args: &'a Args<'a>,
-    regex: &'a Regex,
+    pattern: &'a Pattern,
     text: &'a str,
     at: usize,
-    /// When the call began, and how long it may take.
-    time: Option<(Duration, Duration)>,
-    /// The first search was looked at before it was begun.
-    is_counted: bool,
+    /// `regexp_time_limit`, in seconds; 0 if there is none.
+    seconds: u64,
+    /// When the first search began.
+    began: Option<Duration>,
 }
 
 /// A shorter text is searched without a look at the pattern, which can have as many places as its limit in bytes allows.
@@ -230,69 +275,54 @@ const STEPS_OF_SECOND: u64 = 60_000_000;
 const STEPS_OF_NEXT: u64 = 16_384;
 
 impl<'a> Search<'a> {
-    fn new(args: &'a Args<'a>, regex: &'a Regex, text: &'a str, at: usize) -> Self {
-        Search { args, regex, text, at, time: None, is_counted: false }
+    fn new(args: &'a Args<'a>, pattern: &'a Pattern, text: &'a str, at: usize) -> Result<Self, SqlError> {
+        let seconds = limit(args, "regexp_time_limit")?;
+        Ok(Search { args, pattern, text, at, seconds, began: None })
     }
 
-    /// 3699 if the call has taken its time; 1317 and 3024 as anywhere.
-    fn check(&mut self) -> Result<(), SqlError> {
+    /// Whether there is text to search; 3699 if the call has taken its time, or would take it with this search; 1317 and 3024 as anywhere.
+    fn begin(&mut self) -> Result<bool, SqlError> {
         let ctx = self.args.ctx;
         ctx.check_cancelled()?;
-        let Some(watch) = ctx.watch else { return Ok(()) };
-        let now = watch.clock.monotonic();
-        let (began, most) = match self.time {
-            Some(time) => time,
+        let now = ctx.watch.map(|watch| watch.clock.monotonic()).unwrap_or_default();
+        match self.began {
             None => {
-                let most = Duration::from_secs(limit(self.args, "regexp_time_limit")?);
-                *self.time.insert((now, most))
+                self.began = Some(now);
+                self.check_size()?;
             }
-        };
-        if most.is_zero() || now.saturating_sub(began) <= most {
-            return Ok(());
+            Some(began) if self.seconds > 0 && now.saturating_sub(began) > Duration::from_secs(self.seconds) => {
+                return Err(takes_too_long());
+            }
+            // It begins where the last one has found something, and so goes over a part of the rest.
+            Some(_) => ctx.worked(self.rest().min(STEPS_OF_NEXT))?,
         }
-        Err(takes_too_long())
+        Ok(self.at <= self.text.len())
+    }
+
+    fn rest(&self) -> u64 {
+        self.text.len().saturating_sub(self.at) as u64
     }
 
     /// 3699 if one search might take longer than all may.
     fn check_size(&self) -> Result<(), SqlError> {
-        let length = self.text.len().saturating_sub(self.at) as u64;
-        if length < SHORT_TEXT {
+        if self.rest() < SHORT_TEXT {
             return Ok(());
         }
-        let places = Parser::new().parse(self.regex.as_str()).map_or(1, |pattern| places(&pattern));
-        let steps = length.saturating_mul(places);
-        let most = limit(self.args, "regexp_time_limit")?.saturating_mul(STEPS_OF_SECOND);
+        let steps = self.rest().saturating_mul(self.pattern.places());
+        let most = self.seconds.saturating_mul(STEPS_OF_SECOND);
         if most > 0 && steps > most { Err(takes_too_long()) } else { self.args.ctx.worked(steps) }
     }
 
     fn next(&mut self) -> Result<Option<regex::Match<'a>>, SqlError> {
-        self.check()?;
-        self.count()?;
-        if self.at > self.text.len() {
-            return Ok(None);
-        }
-        let found = self.regex.find_at(self.text, self.at);
+        let found = if self.begin()? { self.pattern.regex.find_at(self.text, self.at) } else { None };
         self.go_on(found);
         Ok(found)
     }
 
     fn next_captures(&mut self) -> Result<Option<regex::Captures<'a>>, SqlError> {
-        self.check()?;
-        self.count()?;
-        if self.at > self.text.len() {
-            return Ok(None);
-        }
-        let found = self.regex.captures_at(self.text, self.at);
+        let found = if self.begin()? { self.pattern.regex.captures_at(self.text, self.at) } else { None };
         self.go_on(found.as_ref().and_then(|captures| captures.get(0)));
         Ok(found)
-    }
-
-    /// What a search may go over: of the first one all, of those behind it a part, since each begins where the last one has found something.
-    fn count(&mut self) -> Result<(), SqlError> {
-        if !std::mem::replace(&mut self.is_counted, true) {
-            return self.check_size();
-        }
-        self.args.ctx.worked((self.text.len().saturating_sub(self.at) as u64).min(STEPS_OF_NEXT))
     }
 
     fn go_on(&mut self, found: Option<regex::Match<'a>>) {
@@ -337,13 +367,13 @@ fn place(args: &Args<'_>, first: usize) -> Result<Option<(String, usize, i64)>, 
 }
 
 fn regexp_instr(args: &Args<'_>) -> Result<Value, SqlError> {
-    let regex = some!(compile(args, 5)?);
+    let pattern = some!(compile(args, 5)?);
     let (text, from, occurrence) = some!(place(args, 2)?);
     let at_end = match some!(args.int_or(4, 0)?) {
         option @ (0 | 1) => option == 1,
         _ => return Err(wrong_arguments(args, ": return_option must be 1 or 0.")),
     };
-    let found = Search::new(args, &regex, &text, from).nth(occurrence.max(1) as usize)?;
+    let found = Search::new(args, &pattern, &text, from)?.nth(occurrence.max(1) as usize)?;
     Ok(Value::Int(found.map_or(0, |found| {
         let at = if at_end { found.end() } else { found.start() };
         char_count(&text.as_bytes()[..at]) as i64 + 1
@@ -351,14 +381,14 @@ fn regexp_instr(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn regexp_substr(args: &Args<'_>) -> Result<Value, SqlError> {
-    let regex = some!(compile(args, 4)?);
+    let pattern = some!(compile(args, 4)?);
     let (text, from, occurrence) = some!(place(args, 2)?);
-    let found = Search::new(args, &regex, &text, from).nth(occurrence.max(1) as usize)?;
+    let found = Search::new(args, &pattern, &text, from)?.nth(occurrence.max(1) as usize)?;
     Ok(found.map_or(Value::Null, |found| value(args, found.as_str())))
 }
 
 fn regexp_replace(args: &Args<'_>) -> Result<Value, SqlError> {
-    let regex = some!(compile(args, 5)?);
+    let pattern = some!(compile(args, 5)?);
     let new = some!(text(args, 2)?);
     let (text, from, _) = some!(place(args, 3)?);
     // Occurrence 0 is all of them; that is the default here.
@@ -369,8 +399,8 @@ fn regexp_replace(args: &Args<'_>) -> Result<Value, SqlError> {
     if text.is_empty() {
         return Ok(value(args, ""));
     }
-    let parts = replacement::parse(&new, &regex)?;
-    let mut search = Search::new(args, &regex, &text, from);
+    let parts = replacement::parse(&new, &pattern.regex)?;
+    let mut search = Search::new(args, &pattern, &text, from)?;
     let (mut out, mut last, mut number) = (String::new(), 0, 0);
     while let Some(captures) = search.next_captures()? {
         let Some(whole) = captures.get(0) else { continue };

@@ -183,8 +183,8 @@ impl Search<'_> {
 
     fn look_at(&mut self, text: &str, place: &str) -> Result<(), SqlError> {
         let mut worked = |steps| self.ctx.worked(steps);
-        let bytes = (text.as_bytes(), self.pattern);
-        let fits = pattern::like_counted(bytes.0, bytes.1, self.escape, CollationId::UTF8MB4_BIN, &mut worked)?;
+        let (text, collation) = (text.as_bytes(), CollationId::UTF8MB4_BIN);
+        let fits = pattern::like_counted(text, self.pattern, self.escape, collation, &mut worked)?;
         if fits && self.known.insert(place.to_owned()) {
             self.found.push(place.to_owned());
         }
