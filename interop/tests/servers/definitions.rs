@@ -96,6 +96,9 @@ const OF_OURS: &[&str] = &[
     "INSERT INTO d.n (a, f, g) VALUES (2, 3, 4)",
     "CREATE TABLE d.k (id INT PRIMARY KEY, v INT DEFAULT NULL, f FLOAT(7,3)); INSERT INTO d.k VALUES (1, 2, 3.14159)",
     "ALTER TABLE d.k DROP PRIMARY KEY, ADD PRIMARY KEY (v)",
+    "CREATE TABLE d.o (id INT PRIMARY KEY, a TIMESTAMP NULL DEFAULT NOW() ON UPDATE NOW() COMMENT 'it''s', b DATETIME(3) DEFAULT NOW(3) ON UPDATE NOW(3) INVISIBLE, c TIMESTAMP NOT NULL DEFAULT NOW() ON UPDATE NOW())",
+    "SET time_zone = '+05:00'; ALTER TABLE d.o ALTER a SET DEFAULT '2026-01-02 03:04:05', ALTER COLUMN c SET DEFAULT '2026-01-02'",
+    "ALTER TABLE d.o ADD x INT, ALTER b SET DEFAULT '2026-01-02 03:04:05.678'",
     "CREATE TABLE d.par (id INT PRIMARY KEY, v INT)",
     "CREATE TABLE d.chi (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.par (id) ON DELETE CASCADE)",
     "INSERT INTO d.par VALUES (6, 6); INSERT INTO d.chi VALUES (1, 6); REPLACE INTO d.par VALUES (6, 60)",
@@ -103,8 +106,8 @@ const OF_OURS: &[&str] = &[
 
 const ROWS: [&str; 8] = ["v", "x", "s", "w", "n", "k", "par", "chi"];
 
-const COLUMNS: &str = "SELECT table_name, column_name, ordinal_position, data_type, is_nullable FROM information_schema.columns \
-     WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 3";
+const COLUMNS: &str = "SELECT table_name, column_name, ordinal_position, data_type, is_nullable, extra LIKE '%on update%' \
+     FROM information_schema.columns WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 3";
 const KEYS: &str = "SELECT table_name, index_name, seq_in_index, column_name, non_unique FROM information_schema.statistics \
      WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 2, 3";
 
@@ -174,6 +177,11 @@ fn as_ours_at(kind: Kind) {
         let query = format!("SELECT * FROM d.{table} ORDER BY 1, 2");
         assert_eq!(replica.client().query(&query).unwrap(), source.client().query(&query).unwrap(), "{table}");
     }
+    // A row that is not of the log has the same defaults.
+    source.client().query("INSERT INTO d.o (id) VALUES (1)").unwrap();
+    source.wait_for_replica(&replica, PATIENCE).unwrap();
+    replica.client().query("INSERT INTO d.o (id) VALUES (2)").unwrap();
+    assert_eq!(replica.client().query("SELECT COUNT(DISTINCT a, b, c), COUNT(*) FROM d.o").unwrap(), "1\t2\n");
 }
 
 #[test]

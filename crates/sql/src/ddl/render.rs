@@ -268,6 +268,11 @@ pub(super) fn modify_generated_column(def: &TableDef) -> String {
     format!("MODIFY COLUMN {}", column_text(&def.columns[0], def, INVISIBLE_IN_LOG))
 }
 
+/// The action by which a MariaDB makes a column what it is.
+pub(super) fn modify_in_mariadb(def: &TableDef, column: usize) -> String {
+    format!("MODIFY COLUMN {}", column_text(&def.columns[column], def, " INVISIBLE"))
+}
+
 /// The action that drops its column.
 pub(super) fn drop_generated_column() -> String {
     format!("DROP COLUMN {}", quote_identifier(GENERATED_PK_COLUMN))

@@ -338,8 +338,11 @@ fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     let if_exists = tokens.condition("IF EXISTS");
     let name = tokens.identifier()?;
     let action = match tokens.expect_one(&["SET DEFAULT", "DROP DEFAULT", "SET VISIBLE", "SET INVISIBLE"])? {
-        "SET DEFAULT" => AlterAction::ColumnDefault(name, Some(new_default(tokens)?)),
-        "DROP DEFAULT" => AlterAction::ColumnDefault(name, None),
+        "SET DEFAULT" => {
+            let default = Some(new_default(tokens)?);
+            AlterAction::ColumnDefault { column: name, default, item: tokens.items.len() }
+        }
+        "DROP DEFAULT" => AlterAction::ColumnDefault { column: name, default: None, item: tokens.items.len() },
         "SET VISIBLE" => AlterAction::ColumnVisible(name, true),
         _ => AlterAction::ColumnVisible(name, false),
     };

@@ -111,6 +111,23 @@ impl Tokens<'_> {
         }
     }
 
+    /// An item of a list is another for a MariaDB, unless that cannot stand in a comment.
+    fn item_in_mariadb(&mut self, item: usize, maria: &str) {
+        let Some(range) = self.items.get(item).cloned() else { return };
+        let is_inside = |piece: &Piece| range.start <= piece.range.start && piece.range.end <= range.end;
+        let (mut mysql, mut end) = (String::new(), range.start);
+        for piece in self.pieces.iter().filter(|piece| is_inside(piece)) {
+            mysql.push_str(self.text.get(end..piece.range.start).unwrap_or_default());
+            mysql.push_str(&piece.mysql);
+            end = piece.range.end;
+        }
+        mysql.push_str(self.text.get(end..range.end).unwrap_or_default());
+        if !mysql.contains("*/") && !maria.contains("*/") {
+            self.pieces.retain(|piece| !is_inside(piece));
+            self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
+        }
+    }
+
     /// What was read since a place has been decided: no server is to do it again.
     pub(super) fn decided(&mut self, since: usize) {
         self.instead(since, "");
@@ -185,6 +202,8 @@ pub struct LogChanges {
     pub behind_generated_key: bool,
     /// The text is the client's: comments for versions in it are to be read by every server as they were read here.
     pub is_as_written: bool,
+    /// Actions of an ALTER TABLE that are others for a MariaDB, by their places in it.
+    pub in_mariadb: Vec<(usize, String)>,
     /// Actions that ALTER TABLE has done besides; none if it is empty.
     pub added_actions: String,
     /// An ALTER TABLE that did what a MariaDB does, where a MySQL does something else.
@@ -208,6 +227,7 @@ impl LogChanges {
 pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) -> Option<String> {
     let left_out = &changes.left_out;
     let Read { mut tokens, read_comments, unread_comments, .. } = read(text, context)?;
+    changes.in_mariadb.iter().for_each(|(item, maria)| tokens.item_in_mariadb(*item, maria));
     // What is in such a comment already is one kind's alone.
     let meet = |comment: &ReadComment, piece: &Piece| {
         comment.inside.start < piece.range.end && piece.range.start < comment.inside.end

@@ -3,7 +3,7 @@
 use types::schema::same_name;
 use types::{ColumnDef, TableDef};
 
-use super::super::{RowOrder, render};
+use super::super::{RowOrder, render, with_local_defaults};
 use super::{Altered, work};
 use crate::parse::LogChanges;
 use crate::parse::ast::{AlterAction, AlterTable};
@@ -29,8 +29,29 @@ impl Altered<'_> {
             changes.add_action(&format!("AUTO_INCREMENT = {next}"));
         }
         changes.row_order = row_order;
+        if !self.context.is_of_maria {
+            changes.in_mariadb = self.defaults_in_mariadb();
+        }
         changes.is_as_in_mariadb = self.context.is_of_maria && self.differs_between_families();
         (log_text, changes)
+    }
+
+    /// What a MariaDB has to do in place of ALTER COLUMN … SET DEFAULT, by which it forgets what MySQL keeps: that a column has the time when its row
+    /// changes. Of one without a default MODIFY would say something else, too.
+    fn defaults_in_mariadb(&self) -> Vec<(usize, String)> {
+        let new_def = with_local_defaults(&self.new, self.context.time_zone);
+        let mut instead = Vec::new();
+        for action in self.alter.actions.iter().map(AlterAction::unconditional) {
+            let AlterAction::ColumnDefault { column, default: Some(_), item } = action else { continue };
+            let Some(old) = self.table.def.column_index(column) else { continue };
+            let new = self.sources.iter().position(|source| *source == Some(old));
+            if let Some(new) = new
+                && work::loses_on_update(&self.table.def.columns[old])
+            {
+                instead.push((*item, render::modify_in_mariadb(&new_def, new)));
+            }
+        }
+        instead
     }
 
     /// Every server that executes the log has the same columns in the same order: a generated primary key is written out when it comes, when it goes
@@ -90,7 +111,7 @@ impl Altered<'_> {
         let columns = self.new.columns.iter().zip(&self.sources);
         let mut columns = columns.filter_map(|(new, source)| Some((&old.columns[(*source)?], new)));
         let gives_default = |column: &ColumnDef| {
-            alter.says(|action| matches!(action, AlterAction::ColumnDefault(name, _) if same_name(name, &column.name)))
+            alter.says(|action| matches!(action, AlterAction::ColumnDefault { column: name, .. } if same_name(name, &column.name)))
         };
         let keeps_time = old.columns.iter().any(|column| work::loses_on_update(column) && gives_default(column));
         replaces

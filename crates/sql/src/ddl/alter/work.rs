@@ -138,7 +138,9 @@ impl<'a> Work<'a> {
                 super::super::check_name(new, wrong)?;
                 self.changed(old)?.column.name.clone_from(new);
             }
-            AlterAction::ColumnDefault(name, spec) => self.column_default(name, spec.as_ref(), context)?,
+            AlterAction::ColumnDefault { column, default, .. } => {
+                self.column_default(column, default.as_ref(), context)?;
+            }
             AlterAction::ColumnVisible(name, visible) => self.changed_key_too(name)?.column.invisible = !visible,
             AlterAction::AddIndex(spec) => self.new_keys.push(TableKey::Index(spec.clone())),
             AlterAction::AddForeignKey(spec) => self.new_keys.push(TableKey::Foreign(spec.clone())),
@@ -212,7 +214,7 @@ impl<'a> Work<'a> {
             AlterAction::ModifyColumn(spec, _) => self.position(&spec.name).err(),
             AlterAction::ChangeColumn(name, ..)
             | AlterAction::RenameColumn(name, _)
-            | AlterAction::ColumnDefault(name, _)
+            | AlterAction::ColumnDefault { column: name, .. }
             | AlterAction::ColumnVisible(name, _) => self.position(name).err(),
             AlterAction::RenameIndex(name, _) | AlterAction::IndexVisible(name, _) => self.index_position(name).err(),
             _ => None,

@@ -53,7 +53,14 @@ pub enum AlterAction {
     /// RENAME COLUMN … TO ….
     RenameColumn(String, String),
     /// ALTER COLUMN … SET DEFAULT / DROP DEFAULT.
-    ColumnDefault(String, Option<DefaultSpec>),
+    ColumnDefault {
+        /// Its name.
+        column: String,
+        /// `None` for DROP DEFAULT.
+        default: Option<DefaultSpec>,
+        /// Its place in the statement, as that of [`AlterAction::If`].
+        item: usize,
+    },
     /// ALTER COLUMN … SET VISIBLE / INVISIBLE.
     ColumnVisible(String, bool),
     /// ADD INDEX, ADD PRIMARY KEY, ….
