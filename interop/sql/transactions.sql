@@ -140,3 +140,23 @@ SET TRANSACTION READ ONLY;
 XA START 'by_this';
 SET autocommit = 1;
 DROP TABLE used_up, used_up_too, used_up_by;
+-- Parameters stand where values of rows, conditions and settings are computed, and nowhere else.
+CREATE TABLE held (a INT PRIMARY KEY, b INT)
+SET @five = 5, @name = 'a', @mode = 'ANSI'
+PREPARE s FROM 'SET @x = ?, @y = ? * 2, @z = (SELECT COUNT(*) FROM held WHERE a = ?)'
+EXECUTE s USING @five, @five, @five
+SELECT @x, @y, @z
+EXECUTE s USING @five
+PREPARE s FROM 'SET sql_mode = ?, SESSION sort_buffer_size = ? * 20000'
+EXECUTE s USING @mode, @five
+SELECT @@sql_mode, @@sort_buffer_size
+SET sql_mode = DEFAULT
+PREPARE s FROM 'SHOW COLUMNS FROM held WHERE Field = ?'
+EXECUTE s USING @name
+PREPARE s FROM 'SHOW VARIABLES WHERE Variable_name = ?'
+SET @name = 'autocommit'
+EXECUTE s USING @name
+PREPARE s FROM 'KILL ?'
+PREPARE s FROM 'KILL QUERY ? + 1'
+PREPARE s FROM 'PURGE BINARY LOGS BEFORE ?'
+DROP TABLE held

@@ -232,6 +232,7 @@ pub mod codes {
     pub const INVALID_ON_UPDATE: Code = (1294, "HY000");
     pub const UNSUPPORTED_PS: Code = (1295, "HY000");
     pub const UNKNOWN_TIME_ZONE: Code = (1298, "HY000");
+    pub const WARN_INVALID_TIMESTAMP: Code = (1299, "HY000");
     pub const INVALID_CHARACTER_STRING: Code = (1300, "HY000");
     pub const WARN_ALLOWED_PACKET_OVERFLOWED: Code = (1301, "HY000");
     pub const CONFLICTING_DECLARATIONS: Code = (1302, "HY000");
@@ -466,6 +467,7 @@ pub mod codes {
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
+    pub const PARAMETERS_OUTSIDE_DML: Code = (6413, "HY000");
     pub const TEMPORAL_OUT_OF_RANGE: Code = (6527, "22008");
     pub const SERVER_REPLICA_INCIDENT: Code = (13119, "HY000");
     pub const SERVER_REPLICA_CONVERSION_FAILED: Code = (13146, "HY000");

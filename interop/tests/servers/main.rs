@@ -65,4 +65,5 @@ mod syncs;
 mod tagged_gtids;
 mod tail;
 mod temporary_tables;
+mod time_zones;
 mod xa;

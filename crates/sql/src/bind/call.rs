@@ -10,7 +10,7 @@ use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::ColumnName;
 use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
-use crate::expr::aggregate::{AggregateClauses, is_aggregate};
+use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
 use crate::expr::function::json::{Behavior, JsonValue};
 use crate::expr::{Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, Kind, WarningLevel, build, function};
@@ -239,12 +239,14 @@ impl<'a> Binder<'a> {
                 self.bind_aggregate_clause(clause, &mut clauses, inner)?;
             }
         }
+        let is_star = |arg: &sql::FunctionArg| matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
+        let counts_rows = name == "count" && !clauses.distinct && matches!(args, [arg] if is_star(arg));
+        if !counts_rows && (args.is_empty() || args.iter().any(is_star)) {
+            return Err(wrong_argument_count(name));
+        }
         let mut bound = Vec::with_capacity(args.len());
-        for arg in args {
-            match arg {
-                sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard) if name == "count" => {}
-                arg => bound.push(self.bind_arg(arg, inner)?),
-            }
+        for arg in args.iter().filter(|_| !counts_rows) {
+            bound.push(self.bind_arg(arg, inner)?);
         }
         for (expr, _) in &mut clauses.order_by {
             // A number is the place of an argument.

@@ -63,7 +63,7 @@ impl<'a> Binder<'a> {
             ref other => return Err(SqlError::not_supported(format_args!("literals of type {other}"))),
         };
         match typed.value.value.clone().into_string() {
-            Some(text) => build::temporal_literal(kind, &text),
+            Some(text) => build::temporal_literal(kind, &text, self.context.session),
             None => Err(SqlError::not_supported(&typed.value)),
         }
     }

@@ -149,6 +149,12 @@ pub fn is_aggregate(name: &str) -> bool {
     by_name(name).is_some()
 }
 
+/// 1064, since MySQL's grammar knows how many arguments each of them has.
+pub(crate) fn wrong_argument_count(name: &str) -> SqlError {
+    let message = format!("Incorrect parameter count in the call to native function '{name}'");
+    SqlError::new(codes::PARSE_ERROR, message)
+}
+
 impl Aggregate {
     /// The aggregate of that name.
     pub fn resolve(
@@ -166,10 +172,7 @@ impl Aggregate {
             _ => args.len() == 1,
         };
         if !count_is_right {
-            return Err(SqlError::new(
-                codes::PARSE_ERROR,
-                format!("Incorrect parameter count in the call to native function '{name}'"),
-            ));
+            return Err(wrong_argument_count(name));
         }
         let takes_numbers = !matches!(
             function,

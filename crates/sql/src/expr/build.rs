@@ -4,6 +4,7 @@
 //! looks like a function. Arguments are given in the order in which they are written.
 
 use base::{SqlError, codes};
+use types::temporal::parse::{self, Allow};
 use types::{CollationId, ColumnType, Decimal, Value};
 
 use crate::expr::agree::condition;
@@ -17,6 +18,7 @@ use crate::expr::beside::{
 pub(crate) use crate::expr::bits::{bit, bit_not};
 use crate::expr::cast as casting;
 pub use crate::expr::choice::case;
+use crate::expr::coerce::in_session_zone;
 use crate::expr::compare::wrong_value;
 pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
@@ -83,14 +85,21 @@ pub fn bytes_literal(bytes: Vec<u8>) -> Expr {
     Expr::literal(Value::Bytes(bytes.into()), ty)
 }
 
-/// `DATE '…'`, `TIME '…'`, `TIMESTAMP '…'`.
-pub fn temporal_literal(kind: Kind, text: &str) -> Result<Expr, SqlError> {
+/// `DATE '…'`, `TIME '…'`, `TIMESTAMP '…'`; a moment with a zone is the session's.
+pub fn temporal_literal(kind: Kind, text: &str, session: &SessionInfo) -> Result<Expr, SqlError> {
     let name = match kind {
         Kind::Date => "DATE",
         Kind::Time => "TIME",
         _ => "DATETIME",
     };
-    temporal_constant(kind, text.as_bytes()).ok_or_else(|| wrong_value(name, &Value::from(text)))
+    let with_zone = || {
+        let parsed = parse::datetime(text.as_bytes(), Allow::ALL).filter(|parsed| !parsed.trailing)?;
+        parsed.zone_minutes.filter(|_| kind == Kind::DateTime)?;
+        let ty = ExprType::temporal(Kind::DateTime, parsed.fsp).nullable(false);
+        Some(Expr::literal(Value::DateTime(in_session_zone(&parsed, session)?), ty))
+    };
+    let constant = temporal_constant(kind, text.as_bytes()).or_else(with_zone);
+    constant.ok_or_else(|| wrong_value(name, &Value::from(text)))
 }
 
 /// A constant, with the type that its value has (for values of parameters, user variables, subqueries).

@@ -5,14 +5,14 @@ use std::borrow::Cow;
 
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
-use jiff::tz::TimeZone;
+use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
 use types::charset::Charset;
 use types::temporal::parse::{self, Allow, Parsed};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::value::NOT_FIXED;
 use types::{ColumnType, Date, DateTime, Decimal, Time, Value, number};
 
-use crate::expr::context::EvalContext;
+use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::json;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
@@ -78,11 +78,26 @@ pub(crate) fn utc_to_local(utc: DateTime, zone: &TimeZone) -> DateTime {
     utc_micros_to_local(calendar::to_unix_micros(utc), zone).unwrap_or(utc)
 }
 
-/// What the zone's clocks show as microseconds since 1970; a time that a clock change skips is taken as the time after it.
+/// A moment that a zone's clocks show.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct OfZone {
+    /// Microseconds since 1970.
+    pub(crate) micros: i64,
+    /// They never show it: a change of the clocks skips it. The moment is that of the change, with the fraction that was given.
+    pub(crate) is_skipped: bool,
+}
+
+/// What a zone's clocks show as microseconds since 1970.
 pub(crate) fn local_to_utc_micros(local: DateTime, zone: &TimeZone) -> Option<i64> {
+    local_to_utc(local, zone).map(|moment| moment.micros)
+}
+
+/// The moment at which a zone's clocks show that, for the first time.
+pub(crate) fn local_to_utc(local: DateTime, zone: &TimeZone) -> Option<OfZone> {
     let as_if_utc = calendar::to_unix_micros(local);
+    let behind = |offset: Offset| as_if_utc - offset.seconds() as i64 * MICROS_PER_SECOND;
     if let Ok(offset) = zone.to_fixed_offset() {
-        return Some(as_if_utc - offset.seconds() as i64 * MICROS_PER_SECOND);
+        return Some(OfZone { micros: behind(offset), is_skipped: false });
     }
     let date = local.date;
     let civil = jiff::civil::DateTime::new(
@@ -94,8 +109,16 @@ pub(crate) fn local_to_utc_micros(local: DateTime, zone: &TimeZone) -> Option<i6
         local.second as i8,
         local.micros as i32 * 1000,
     );
-    let timestamp = zone.to_ambiguous_timestamp(civil.ok()?).compatible().ok()?;
-    Some(timestamp.as_microsecond())
+    Some(match zone.to_ambiguous_timestamp(civil.ok()?).offset() {
+        AmbiguousOffset::Unambiguous { offset } | AmbiguousOffset::Fold { before: offset, .. } => {
+            OfZone { micros: behind(offset), is_skipped: false }
+        }
+        AmbiguousOffset::Gap { before, .. } => {
+            let later = jiff::Timestamp::from_microsecond(behind(before).checked_add(1)?).ok()?;
+            let change = zone.preceding(later).next()?.timestamp().as_microsecond();
+            OfZone { micros: change + i64::from(local.micros), is_skipped: true }
+        }
+    })
 }
 
 /// The value as text in the way its type prints. NULL gives nothing.
@@ -359,7 +382,7 @@ pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) ->
             if parsed.trailing {
                 ctx.truncated("datetime", &plain_text(value, NOT_FIXED))?;
             }
-            Ok(in_session_zone(&parsed, ctx))
+            Ok(in_session_zone(&parsed, ctx.session))
         }
         None => {
             ctx.incorrect("datetime", &plain_text(value, NOT_FIXED))?;
@@ -443,15 +466,25 @@ fn split_decimal(n: &Decimal) -> Option<(i64, u32, bool)> {
 }
 
 /// Rounded to microseconds; a zone that stood in the text is changed for the session's.
-pub(crate) fn in_session_zone(parsed: &Parsed<DateTime>, ctx: &EvalContext<'_>) -> Option<DateTime> {
+pub(crate) fn in_session_zone(parsed: &Parsed<DateTime>, session: &SessionInfo) -> Option<DateTime> {
     let value = parsed.rounded(6, false)?;
     match parsed.zone_minutes {
         None => Some(value),
         Some(minutes) => {
             let utc = calendar::to_unix_micros(value) - minutes as i64 * 60 * MICROS_PER_SECOND;
-            utc_micros_to_local(utc, &ctx.session.time_zone)
+            utc_micros_to_local(utc, &session.time_zone)
         }
     }
+}
+
+/// The moment of a text that says its zone, in the session's.
+fn moment_with_zone(value: &Value, session: &SessionInfo) -> Option<DateTime> {
+    /// `2024-01-01T00:00+00:00`
+    const SHORTEST: usize = 16;
+    value.as_bytes().filter(|text| text.len() >= SHORTEST)?;
+    let parsed =
+        parse_datetime(value, Allow::ALL).filter(|parsed| parsed.zone_minutes.is_some() && !parsed.trailing)?;
+    in_session_zone(&parsed, session)
 }
 
 fn time_on_today(time: Time, ctx: &EvalContext<'_>) -> Option<DateTime> {
@@ -510,7 +543,10 @@ pub(crate) fn to_time(value: &Value, ctx: &EvalContext<'_>) -> Result<Option<Tim
         Value::DateTime(datetime) => return Ok(Some(datetime.time())),
         Value::Date(_) => return Ok(Some(Time::default())),
         Value::Json(_) => return json::to_time(value, ctx),
-        other => parse_time(other),
+        other => match moment_with_zone(other, ctx.session) {
+            Some(moment) => return Ok(Some(moment.time())),
+            None => parse_time(other),
+        },
     };
     match parsed {
         Some(parsed) => {

@@ -189,7 +189,7 @@ fn as_datetime(value: &Value, beside: &Value, ctx: &EvalContext<'_>) -> Result<O
                 if parsed.trailing {
                     ctx.truncated(temporal_name(beside), text)?;
                 }
-                Ok(coerce::in_session_zone(&parsed, ctx))
+                Ok(coerce::in_session_zone(&parsed, ctx.session))
             }
             None => {
                 let kind = temporal_name(beside).to_lowercase();

@@ -24,7 +24,7 @@ use types::temporal::parse::{Allow, Parsed};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
-use crate::expr::coerce::{self, plain_text, printable, utc_time};
+use crate::expr::coerce::{self, OfZone, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
 use crate::expr::mode::SqlMode;
 use crate::expr::zero::implicit_default;
@@ -413,11 +413,25 @@ impl Assignment<'_> {
         let truncate = self.ctx.session.sql_mode.has(SqlMode::TIME_TRUNCATE_FRACTIONAL);
         let rounded = match parsed.zone_minutes {
             None => parsed.rounded(fsp, truncate),
-            Some(_) => coerce::in_session_zone(&parsed, self.ctx).and_then(|local| plain(local).rounded(fsp, truncate)),
+            Some(_) => {
+                coerce::in_session_zone(&parsed, self.ctx.session).and_then(|local| plain(local).rounded(fsp, truncate))
+            }
         };
         match rounded {
             Some(datetime) => Ok(datetime),
             None => self.beyond_calendar(value),
+        }
+    }
+
+    fn skipped_by_clocks(&self, value: &Value) -> Result<(), SqlError> {
+        match self.strictness {
+            Strictness::Strict => self.incorrect(codes::TRUNCATED_WRONG_VALUE, "datetime", value),
+            Strictness::Lenient => {
+                let (column, row) = (&self.column.name, self.row_number);
+                let message = format!("Invalid TIMESTAMP value in column '{column}' at row {row}");
+                self.ctx.warn(codes::WARN_INVALID_TIMESTAMP, message);
+                Ok(())
+            }
         }
     }
 
@@ -433,12 +447,17 @@ impl Assignment<'_> {
         if local == DateTime::ZERO {
             return Ok(Value::DateTime(local));
         }
-        let micros = match calendar::is_real(local.date) {
-            true => coerce::local_to_utc_micros(local, &self.ctx.session.time_zone),
+        let moment = match calendar::is_real(local.date) {
+            true => coerce::local_to_utc(local, &self.ctx.session.time_zone),
             false => None,
         };
-        let in_range = |micros: &i64| (1..=TIMESTAMP_MAX_SECONDS).contains(&micros.div_euclid(MICROS_PER_SECOND));
-        match micros.filter(in_range).and_then(calendar::from_unix_micros) {
+        let in_range =
+            |moment: &OfZone| (1..=TIMESTAMP_MAX_SECONDS).contains(&moment.micros.div_euclid(MICROS_PER_SECOND));
+        let moment = moment.filter(in_range);
+        if moment.is_some_and(|moment| moment.is_skipped) {
+            self.skipped_by_clocks(value)?;
+        }
+        match moment.and_then(|moment| calendar::from_unix_micros(moment.micros)) {
             Some(utc) => Ok(Value::DateTime(utc)),
             None => {
                 self.incorrect_temporal("datetime", value, false)?;

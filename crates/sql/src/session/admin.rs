@@ -72,7 +72,7 @@ impl Session {
             Admin::PurgeBefore(time) => {
                 self.check_global(&[Privilege::BinlogAdmin])?;
                 let call = crate::parse::unix_timestamp_of(time);
-                let seconds = match self.evaluate(&call).await?.0 {
+                let seconds = match self.evaluate(&call, &[]).await?.0 {
                     Value::Int(seconds) => seconds,
                     Value::UInt(seconds) => seconds as i64,
                     Value::Null => {
@@ -183,7 +183,7 @@ impl Session {
     }
 
     async fn kill(&mut self, query_only: bool, id: &sqlparser::ast::Expr) -> Result<(), SqlError> {
-        let id = match self.evaluate(id).await?.0 {
+        let id = match self.evaluate(id, &[]).await?.0 {
             Value::Int(id) => u32::try_from(id).ok(),
             Value::UInt(id) => u32::try_from(id).ok(),
             _ => None,

@@ -55,7 +55,7 @@ impl Session {
                 before.push((id, self.settings.get(id).clone()));
             }
         }
-        self.set(items).await?;
+        self.set(items, &[]).await?;
         self.take_time();
         Ok(before)
     }

@@ -99,6 +99,10 @@ impl Session {
             let message = "This command is not supported in the prepared statement protocol yet";
             return Err(SqlError::new(codes::UNSUPPORTED_PS, message));
         }
+        if parsed.param_count > 0 && !takes_params(&parsed.statement) {
+            let message = "Dynamic parameters can only be used in DML statements.";
+            return Err(SqlError::new(codes::PARAMETERS_OUTSIDE_DML, message));
+        }
         let database = self.info.database.clone();
         let mut plan = None;
         if is_planned(&parsed.statement) {
@@ -208,6 +212,15 @@ fn can_be_prepared(statement: &Statement) -> bool {
 fn unknown(name: &str, verb: &str) -> SqlError {
     let message = format!("Unknown prepared statement handler ({name}) given to {verb}");
     SqlError::new(codes::UNKNOWN_STMT_HANDLER, message)
+}
+
+/// As in MySQL, where KILL and most of what defines something takes none.
+fn takes_params(statement: &Statement) -> bool {
+    is_planned(statement)
+        || matches!(
+            statement,
+            Statement::Set(_) | Statement::Show(_) | Statement::Explain(_) | Statement::CreateTableSelect(..)
+        )
 }
 
 fn is_planned(statement: &Statement) -> bool {

@@ -365,6 +365,7 @@ impl Session {
         &mut self,
         rows: crate::information_schema::Once,
         condition: &sqlparser::ast::Expr,
+        params: &[Value],
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let text = crate::information_schema::Once::QUERY;
@@ -375,7 +376,7 @@ impl Session {
             select.selection = Some(condition.clone());
         }
         let statement =
-            RowStatement { statement: &parsed.statement, text: "", param_count: 0, params: &[], database: None };
+            RowStatement { statement: &parsed.statement, text: "", param_count: params.len(), params, database: None };
         Box::pin(self.run_rows(&statement, &mut None, &rows, sink)).await
     }
 }

@@ -220,11 +220,11 @@ impl Session {
         }
         match &parsed.statement {
             Statement::Set(items) => {
-                let outcome = self.set(items).await?;
+                let outcome = self.set(items, params).await?;
                 self.show_generated(outcome, sink).await
             }
             Statement::SetRole(roles) => self.set_role(roles),
-            Statement::Show(show) => crate::show::show(self, show, sink).await,
+            Statement::Show(show) => crate::show::show(self, show, params, sink).await,
             statement if self.rows_follow(statement) => self.define_before_rows(statement, parsed.trimmed()).await,
             Statement::Ddl(ddl @ (Ddl::CreateUser { .. } | Ddl::AlterUser { .. })) => {
                 let outcome = self.define(ddl, parsed.trimmed()).await?;

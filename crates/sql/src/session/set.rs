@@ -95,17 +95,20 @@ enum Checked<'a> {
 const SET_BY_TOOLS: [&str; 3] = ["immediate_server_version", "pseudo_thread_id", "unique_checks"];
 
 impl Session {
-    pub(super) async fn set(&mut self, items: &[SetItem]) -> Result<Outcome, SqlError> {
+    /// SET; `params` are those of a prepared one.
+    pub(super) async fn set(&mut self, items: &[SetItem], params: &[Value]) -> Result<Outcome, SqlError> {
         let mut checked = Vec::with_capacity(items.len());
         for item in items {
             checked.push(match item {
-                SetItem::Variable { scope, name, value } => self.check_variable(*scope, name, value.as_ref()).await?,
+                SetItem::Variable { scope, name, value } => {
+                    self.check_variable(*scope, name, value.as_ref(), params).await?
+                }
                 item => Checked::Item(item),
             });
         }
         for item in checked {
             match item {
-                Checked::Item(item) => self.set_item(item).await?,
+                Checked::Item(item) => self.set_item(item, params).await?,
                 Checked::Setting { id, global, value } => {
                     self.warn_without_effect(id, global, &value);
                     if global { self.set_global(id, value).await? } else { self.set_session(id, value).await? }
@@ -119,10 +122,10 @@ impl Session {
         Ok(Outcome::default())
     }
 
-    async fn set_item(&mut self, item: &SetItem) -> Result<(), SqlError> {
+    async fn set_item(&mut self, item: &SetItem, params: &[Value]) -> Result<(), SqlError> {
         match item {
             SetItem::UserVariable { name, value } => {
-                let (value, ty) = self.evaluate(value).await?;
+                let (value, ty) = self.evaluate(value, params).await?;
                 let (value, ty) = crate::expr::json::as_variable(value, ty);
                 self.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
                 self.changes.state();
@@ -146,17 +149,18 @@ impl Session {
         scope: SetScope,
         name: &str,
         value: Option<&sql::Expr>,
+        params: &[Value],
     ) -> Result<Checked<'static>, SqlError> {
         let id = settings::find_or_suggest(name)?;
         let setting = id.setting();
         if is_own_server_id(scope, name) {
-            return self.check_own_server_id(setting, value).await;
+            return self.check_own_server_id(setting, value, params).await;
         }
         let global = check_scope(setting, scope)?;
         self.check_may_set(setting, global)?;
         let value = match value {
             Some(expr) => {
-                let value = self.setting_value(setting, expr).await?;
+                let value = self.setting_value(setting, expr, params).await?;
                 let value = self.by_number(setting, value)?;
                 let checked = setting.check(&value)?;
                 if checked.adjusted {
@@ -235,23 +239,29 @@ impl Session {
         &mut self,
         setting: &Setting,
         value: Option<&sql::Expr>,
+        params: &[Value],
     ) -> Result<Checked<'static>, SqlError> {
         self.check_global(OF_LOGS)?;
         if self.in_transaction() {
             return Err(not_in_a_transaction(setting));
         }
         let number = match value {
-            Some(expr) => setting.check(&self.setting_value(setting, expr).await?)?.value.as_u64(),
+            Some(expr) => setting.check(&self.setting_value(setting, expr, params).await?)?.value.as_u64(),
             None => self.shared.globals.named(setting.name).as_u64(),
         };
         Ok(Checked::OwnServerId(number as u32))
     }
 
     /// The value of an expression for a setting; a bare word is text (`SET sql_mode = ANSI`).
-    async fn setting_value(&mut self, setting: &Setting, expr: &sql::Expr) -> Result<SettingValue, SqlError> {
+    async fn setting_value(
+        &mut self,
+        setting: &Setting,
+        expr: &sql::Expr,
+        params: &[Value],
+    ) -> Result<SettingValue, SqlError> {
         let value = match expr {
             sql::Expr::Identifier(word) if !word.value.starts_with('@') => Value::str(word.value.clone()),
-            expr => self.evaluate(expr).await?.0,
+            expr => self.evaluate(expr, params).await?.0,
         };
         Ok(match value {
             Value::Null => SettingValue::Null,
@@ -275,7 +285,7 @@ impl Session {
     }
 
     /// The value of an expression that stands alone, with its type.
-    pub(crate) async fn evaluate(&mut self, expr: &sql::Expr) -> Result<(Value, ExprType), SqlError> {
+    pub(crate) async fn evaluate(&mut self, expr: &sql::Expr, params: &[Value]) -> Result<(Value, ExprType), SqlError> {
         if let Some(literal) = literal(expr) {
             return Ok(literal);
         }
@@ -288,8 +298,8 @@ impl Session {
         let rows = RowStatement {
             statement: &parsed.statement,
             text: "",
-            param_count: 0,
-            params: &[],
+            param_count: params.len(),
+            params,
             database: self.info.database.clone(),
         };
         let (mut plan, mut result) = (None, Collected::default());

@@ -54,7 +54,12 @@ pub(crate) fn result_column(column: &ColumnDef) -> ResultColumn {
 }
 
 /// Runs a SHOW.
-pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+pub(crate) async fn show(
+    session: &mut Session,
+    show: &Show,
+    params: &[Value],
+    sink: &mut dyn ResultSink,
+) -> Result<Outcome, SqlError> {
     let (rows, filter) = match show {
         Show::Databases(filter) => (objects::databases(session, filter), filter),
         Show::Tables { full, database, filter } => {
@@ -99,7 +104,7 @@ pub(crate) async fn show(session: &mut Session, show: &Show, sink: &mut dyn Resu
             (binlog::replica_status(session, *old_names, *of_connections, channel)?, &Filter::None)
         }
     };
-    send(session, rows, filter, sink).await
+    send(session, rows, (filter, params), sink).await
 }
 
 /// The passwords that CREATE USER, ALTER USER or SET PASSWORD has made.
@@ -112,21 +117,21 @@ pub(crate) async fn generated_passwords(
     for (name, password) in generated {
         rows.push(vec![Value::str(name.user), Value::str(name.host), Value::str(password), Value::UInt(1)]);
     }
-    send(session, rows, &Filter::None, sink).await
+    send(session, rows, (&Filter::None, &[]), sink).await
 }
 
-/// Sends rows through a filter.
+/// Sends rows through a filter, which may have parameters.
 async fn send(
     session: &mut Session,
     rows: Rows,
-    filter: &Filter,
+    (filter, params): (&Filter, &[Value]),
     sink: &mut dyn ResultSink,
 ) -> Result<Outcome, SqlError> {
     let Rows { columns, mut rows } = rows;
     match filter {
         Filter::Where(condition) => {
             let once = Once::new(columns, rows);
-            return session.query_once(once, condition, sink).await;
+            return session.query_once(once, condition, params, sink).await;
         }
         Filter::Like(pattern) => {
             let pattern = pattern.to_lowercase();

@@ -430,7 +430,9 @@ impl Reader<'_> {
             (a.is_ascii_digit() && b.is_ascii_digit()).then(|| (a - b'0') as i32 * 10 + (b - b'0') as i32)
         };
         let (hours, minutes) = (number(h1, h2)?, number(m1, m2)?);
-        (minutes < 60 && hours * 60 + minutes <= 14 * 60).then_some(())?;
+        // As in MySQL, there is no `-00:00`.
+        let is_one = minutes < 60 && hours * 60 + minutes <= 14 * 60 && (sign > 0 || hours + minutes > 0);
+        is_one.then_some(())?;
         self.text = &self.text[6..];
         Some(sign * (hours * 60 + minutes))
     }
@@ -479,6 +481,8 @@ mod tests {
         }
         let zone = datetime(b"2024-01-31 12:00:00+05:30", Allow::ZEROS).unwrap();
         assert_eq!((zone.zone_minutes, zone.trailing), (Some(330), false));
+        let no_zone = datetime(b"2024-01-31 12:00:00-00:00", Allow::ZEROS).unwrap();
+        assert_eq!((no_zone.zone_minutes, no_zone.trailing), (None, true));
         let long = datetime(b"2024-01-31 12:00:00.1234567", Allow::ZEROS).unwrap();
         assert_eq!(long.rounded(6, false).unwrap().micros, 123_457);
         let carry = datetime(b"2024-12-31 23:59:59.9999995", Allow::ZEROS).unwrap();
