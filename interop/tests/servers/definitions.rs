@@ -252,6 +252,47 @@ fn conditions_as_a_mariadb_has_them() {
     }
 }
 
+/// CREATE OR REPLACE that fails: what was there is there still, and not in the log either.
+#[test]
+fn replacing_fails_and_keeps() {
+    let theirs = Peer::start(Kind::Maria118, "replacing", Duration::ZERO, &[]).unwrap();
+    let mut ours = Server::start("replacing", ServerOptions::default()).unwrap();
+    for client in [theirs.client(), ours.client()] {
+        client
+            .query(
+                "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, v INT, KEY i (v)); INSERT INTO d.t VALUES (1, 1), (2, 1)",
+            )
+            .unwrap();
+        for refused in [
+            "TABLE d.t SELECT * FROM d.t",
+            "TABLE d.t SELECT (SELECT COUNT(*) FROM d.t) c",
+            "TABLE d.t SELECT nosuch FROM d.t",
+            "TABLE d.t SELECT 1 FROM d.nosuch",
+            "TABLE d.t LIKE d.nosuch",
+            "TABLE d.t LIKE d.t",
+            "TABLE d.t (a INT) ENGINE=nosuch",
+            "INDEX i ON d.t (nosuch)",
+            "UNIQUE INDEX i ON d.t (v)",
+        ] {
+            client.query(&format!("CREATE OR REPLACE {refused}")).unwrap_err();
+            assert_eq!(
+                client.query("SELECT * FROM d.t FORCE INDEX (i) ORDER BY id").unwrap(),
+                "1\t1\n2\t1\n",
+                "{refused}"
+            );
+        }
+        client.query("CREATE OR REPLACE UNIQUE INDEX i ON d.t (v, id)").unwrap();
+        client.query("CREATE OR REPLACE INDEX j ON d.t (v) COMMENT 'new'").unwrap();
+        client.query("CREATE OR REPLACE TABLE d.u SELECT 5 AS q").unwrap();
+        client.query("CREATE OR REPLACE TABLE d.u SELECT 6 AS q").unwrap();
+    }
+    let (keys, rows) = (ours.client().query(KEYS).unwrap(), ours.client().query("SELECT * FROM d.u").unwrap());
+    assert_eq!(rows, theirs.client().query("SELECT * FROM d.u").unwrap());
+    ours.kill();
+    ours.restart().unwrap();
+    assert_eq!((ours.client().query(KEYS).unwrap(), ours.client().query("SELECT * FROM d.u").unwrap()), (keys, rows));
+}
+
 /// What the other columns of a table become where one takes no NULL any more, and what they were: a server copies the table for some of them.
 const BESIDE_NULLS: &[(&str, &str)] = &[
     ("INT", "INT"),

@@ -115,6 +115,20 @@ impl Catalog {
         Catalog { version, temporary, ..self.clone() }
     }
 
+    /// The same without the tables of that name, a temporary one or not.
+    pub fn without_table(&self, schema: &str, name: &str) -> Catalog {
+        let mut catalog = self.clone();
+        catalog.temporary.remove(&TableName::new(schema, name));
+        let database = catalog.databases.get_mut(schema).map(Arc::make_mut);
+        if let Some(table) = database.and_then(|database| database.tables.remove(name)) {
+            catalog.by_id.remove(&table.id());
+            for children in catalog.children.values_mut() {
+                children.remove(&table.id());
+            }
+        }
+        catalog
+    }
+
     /// A table, a temporary one before another of its name.
     pub fn table(&self, schema: &str, name: &str) -> Option<&Arc<Table>> {
         self.temporary_table(schema, name).or_else(|| self.base_table(schema, name))

@@ -283,6 +283,11 @@ pub(super) fn alter_table(def: &TableDef, actions: &str) -> String {
     format!("ALTER TABLE {}.{} {actions}", quote_identifier(&def.schema), quote_identifier(&def.name))
 }
 
+/// ALTER TABLE that puts an index of the new definition in place of the old one of its name.
+pub(super) fn replace_index(old: &TableDef, new: &TableDef, index: &IndexDef) -> String {
+    alter_table(old, &format!("DROP INDEX {}, ADD {}", quote_identifier(&index.name), index_text(index, new)))
+}
+
 /// `` `user`@`host` ``
 pub(super) fn user(account: &Account) -> String {
     format!("{}@{}", quote_identifier(&account.user), quote_identifier(&account.host))

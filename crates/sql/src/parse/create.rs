@@ -3,8 +3,7 @@
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
-    AlterAction, AlterTable, CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate,
-    Statement, TableKey, TableOptions,
+    CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableKey, TableOptions,
 };
 use super::declared_charset::DeclaredCharset;
 use super::error::ParseError;
@@ -58,7 +57,7 @@ const REPLACEABLE: [&str; 8] = [
     "OR REPLACE ROLE",
 ];
 
-/// CREATE OR REPLACE, behind CREATE: what is there is dropped, then it is CREATE. The log has two statements, which a MySQL knows too.
+/// CREATE OR REPLACE, behind CREATE: what is there is dropped, then it is CREATE. The log has two statements, or an ALTER TABLE, which a MySQL knows too.
 fn create_or_replace(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let place = tokens.place();
     tokens.expect("OR REPLACE")?;
@@ -80,21 +79,8 @@ fn create_or_replace(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         Statement::Ddl(Ddl::CreateRole { roles, if_not_exists: false }) => {
             Ddl::DropRole { roles: roles.clone(), if_exists: true }
         }
-        Statement::Ddl(Ddl::AlterTable(alter)) => {
-            let names = alter.actions.iter().filter_map(|action| match action {
-                AlterAction::AddIndex(index) => index.name.clone(),
-                _ => None,
-            });
-            let drop = |(item, name)| AlterAction::If { action: Box::new(AlterAction::DropIndex(name)), item };
-            let actions = names.enumerate().map(drop).collect();
-            Ddl::AlterTable(Box::new(AlterTable {
-                table: alter.table.clone(),
-                if_exists: false,
-                actions,
-                of_index: true,
-                online: None,
-            }))
-        }
+        // The session makes one statement of both, if there is such an index.
+        Statement::Ddl(ddl @ Ddl::AlterTable(_)) => ddl.clone(),
         _ => return tokens.unexpected(),
     };
     tokens.replaced = Some(Box::new(dropped));

@@ -18,7 +18,7 @@ use crate::charsets;
 use crate::ddl::{self, DdlContext, PlannedDdl, RowOrder, plan_ddl};
 use crate::expr::{ExprType, Kind, SqlMode};
 use crate::information_schema::SystemTables;
-use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, Statement, TableName, UserName};
+use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, Statement, TableName};
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
 
@@ -52,36 +52,6 @@ impl Session {
             _ => String::new(),
         };
         Ok(Outcome { affected_rows, info, ..Outcome::default() })
-    }
-
-    /// What CREATE OR REPLACE takes the place of. It is a transaction by itself; a GTID that was chosen, or a place in another log, is that
-    /// of what is made.
-    pub(super) async fn drop_replaced(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
-        let text = match ddl {
-            Ddl::DropDatabase { name, .. } => format!("DROP DATABASE IF EXISTS {}", ddl::quote_identifier(name)),
-            Ddl::DropUser { users, .. } => {
-                let users: Vec<String> = users.iter().map(UserName::to_string).collect();
-                format!("DROP USER IF EXISTS {}", users.join(","))
-            }
-            Ddl::AlterTable(alter) => {
-                let names = alter.actions.iter().filter_map(|action| match action.unconditional() {
-                    AlterAction::DropIndex(name) => Some(format!("DROP INDEX {}", ddl::quote_identifier(name))),
-                    _ => None,
-                });
-                let schema = ddl::quote_identifier(&self.schema_of(&alter.table)?);
-                let table = ddl::quote_identifier(&alter.table.name);
-                format!("ALTER TABLE {schema}.{table} {}", names.collect::<Vec<_>>().join(", "))
-            }
-            // Rendered when it is planned.
-            _ => String::new(),
-        };
-        let (gtid, position) = (self.put_gtid_aside(), self.source_position.take());
-        let dropped = self.define(ddl, &text).await;
-        (self.next_gtid, self.source_position) = (gtid, position);
-        dropped?;
-        // That it was not there is nothing to be told of.
-        self.warnings.take();
-        Ok(())
     }
 
     /// 1792 for a definition in a session whose transactions are read-only. A transaction that was begun so does not count, nor does
@@ -503,7 +473,11 @@ fn has_date_by_default(column: &types::ColumnDef) -> bool {
 
 /// The columns that the query gives. One that is a column of a table keeps what that says of it; a number that AUTO_INCREMENT makes there
 /// is 0 by default. Of a BIT nothing is kept but its type, as in MySQL; a MariaDB keeps all of it.
-fn selected_columns(plan: &crate::plan::Plan, catalog: &engine::Catalog, is_of_maria: bool) -> Vec<types::ColumnDef> {
+pub(super) fn selected_columns(
+    plan: &crate::plan::Plan,
+    catalog: &engine::Catalog,
+    is_of_maria: bool,
+) -> Vec<types::ColumnDef> {
     let crate::plan::PlanKind::Query(query) = &plan.kind else { return Vec::new() };
     let origin = |column: &crate::result::ResultColumn| {
         let def = &catalog.table(&column.schema, &column.org_table)?.def;

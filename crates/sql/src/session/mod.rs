@@ -37,6 +37,7 @@ mod passwords;
 mod prepared;
 mod privileges;
 mod repair;
+mod replaced;
 mod replay;
 mod replicated;
 mod roles;

@@ -216,7 +216,9 @@ impl Session {
             self.transaction.next = Next::default();
         }
         if let Some(replaced) = &parsed.replaced {
-            self.drop_replaced(replaced).await?;
+            if let Some(both) = self.make_room(replaced, parsed, params).await? {
+                return self.define(&both, parsed.trimmed()).await;
+            }
         }
         match &parsed.statement {
             Statement::Set(items) => {

@@ -21,6 +21,9 @@ impl Altered<'_> {
         let online = self.alter.online.iter().filter(|_| !keeps_online);
         left_out.extend(online.flat_map(|online| &online.items));
         left_out.sort_unstable();
+        if let Some(text) = self.replaced_index() {
+            return (Some(text), LogChanges::default());
+        }
         let (log_text, mut changes) = self.with_generated_key(left_out);
         if self.copying.is_logged && !self.copying.is_asked {
             changes.add_action("ALGORITHM=COPY");
@@ -34,6 +37,13 @@ impl Altered<'_> {
         }
         changes.is_as_in_mariadb = self.context.is_of_maria && self.differs_between_families();
         (log_text, changes)
+    }
+
+    /// CREATE OR REPLACE INDEX, where there was one.
+    fn replaced_index(&self) -> Option<String> {
+        let [AlterAction::DropIndex(old), AlterAction::AddIndex(_)] = &self.alter.actions[..] else { return None };
+        let new = self.new.indexes.iter().find(|index| self.alter.of_index && same_name(&index.name, old))?;
+        Some(render::replace_index(&self.table.def, &self.new, new))
     }
 
     /// What a MariaDB has to do in place of ALTER COLUMN … SET DEFAULT, by which it forgets what MySQL keeps: that a column has the time when its row
