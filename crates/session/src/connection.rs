@@ -16,7 +16,7 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 
 use base::memory::{self, Counted};
-use base::{SqlError, codes};
+use base::{Cancelled, SqlError, codes};
 use futures_lite::FutureExt;
 use sql::session::Change;
 use sql::settings::SettingId;
@@ -155,6 +155,13 @@ impl Connection {
         self.link.rest();
         let (limit, is_shared) = self.session.memory_limit();
         self.entry.memory.set_limit(limit, is_shared);
+        if self.link.reader.has_packet() {
+            // Commands that came at once wait for nothing: others have their turns between them, and may end it.
+            futures_lite::future::yield_now().await;
+            if self.session.handle().cancel.check() == Err(Cancelled::Connection) {
+                return Err(Ended::Killed);
+            }
+        }
         let packet = self.link.command().await?;
         self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
         self.session.handle().cancel.next_statement();
@@ -165,7 +172,7 @@ impl Connection {
             self.link.send().await?;
             return Ok(Next::Close);
         }
-        let buffer = self.link.reader.detach();
+        let (buffer, packet) = self.link.reader.detach(packet);
         // In a box: 8 KB that an idle connection does not have, for one allocation per command. The box comes first, so
         // that the future is made in it and not copied into it.
         let command = Box::into_pin(Box::write(Box::new_uninit(), self.command(&buffer[packet])));

@@ -1,6 +1,6 @@
 //! Rows on their way to a client: encoded as they come, sent whenever enough of them wait.
 
-use base::{SqlError, codes};
+use base::{SqlError, codes, memory};
 use bytes::Bytes;
 use io::BoxFuture;
 use sql::{FieldFlags, ResultColumn, ResultSink};
@@ -95,6 +95,13 @@ impl ResultSink for ReplySink<'_> {
     }
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
+        // Values share their bytes with each other and with variables; in a packet each has its own.
+        let bytes: usize = row.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len()).sum();
+        if bytes > self.link.reader.limit() {
+            let message = "Got a packet bigger than 'max_allowed_packet' bytes";
+            return Err(SqlError::new(codes::NET_PACKET_TOO_LARGE, message));
+        }
+        memory::check_more(bytes as u64)?;
         let converted: Vec<Value>;
         let row = if self.charsets.is_empty() {
             row

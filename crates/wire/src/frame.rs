@@ -49,6 +49,11 @@ impl PacketReader {
         self.limit = limit.min(PACKET_BYTES_MAX);
     }
 
+    /// `max_allowed_packet`.
+    pub fn limit(&self) -> usize {
+        self.limit
+    }
+
     /// Where bytes from the stream are to be appended.
     pub fn buffer(&mut self) -> &mut Vec<u8> {
         &mut self.buf
@@ -131,13 +136,20 @@ impl PacketReader {
         }
     }
 
-    /// Takes the buffer with the packet that was last found out, so that more can be read while the packet is looked at; what
-    /// follows the packet stays. [`PacketReader::recycle`] gives the memory back.
-    pub fn detach(&mut self) -> Vec<u8> {
+    /// Takes the packet that was last found out of the buffer, so that more can be read while the packet is looked at; what
+    /// follows the packet stays: a buffer, and the packet's range in it. [`PacketReader::recycle`] gives the memory back.
+    pub fn detach(&mut self, packet: Range<usize>) -> (Vec<u8>, Range<usize>) {
         debug_assert_eq!(self.joined, 0, "in the middle of a packet");
-        let rest = if self.start < self.buf.len() { self.buf.split_off(self.start) } else { Vec::new() };
+        let following = self.buf.len() - self.start;
+        if following > packet.len() {
+            // The smaller one is copied: many small packets may have come at once.
+            let copy = self.buf[packet].to_vec();
+            let whole = 0..copy.len();
+            return (copy, whole);
+        }
+        let rest = if following > 0 { self.buf.split_off(self.start) } else { Vec::new() };
         self.start = 0;
-        std::mem::replace(&mut self.buf, rest)
+        (std::mem::replace(&mut self.buf, rest), packet)
     }
 
     /// Takes memory back that [`PacketReader::detach`] gave, if it is not more than `keep` bytes and of use.
@@ -323,11 +335,30 @@ mod tests {
         let mut reader = PacketReader::new(1000);
         reader.buffer().extend_from_slice(&writer.bytes()[..11]);
         let packet = reader.next_packet().unwrap().unwrap();
-        let buf = reader.detach();
+        let (buf, packet) = reader.detach(packet);
         assert_eq!(&buf[packet], b"one");
         reader.recycle(buf, 100);
         reader.buffer().extend_from_slice(&writer.bytes()[11..]);
         assert_eq!(read_all(&mut reader), [b"two"]);
+    }
+
+    #[test]
+    fn many_packets_that_came_at_once_are_detached_one_by_one() {
+        let mut writer = PacketWriter::new();
+        let mut reader = PacketReader::new(1000);
+        for n in 0..100_000_u32 {
+            writer.set_sequence(0);
+            writer.payload(&n.to_le_bytes());
+        }
+        reader.buffer().extend_from_slice(writer.bytes());
+        for n in 0..100_000_u32 {
+            reader.set_sequence(0);
+            let packet = reader.next_packet().unwrap().unwrap();
+            let (buf, packet) = reader.detach(packet);
+            assert_eq!(buf[packet], n.to_le_bytes());
+            reader.recycle(buf, 100);
+        }
+        assert!(reader.is_empty());
     }
 
     #[test]

@@ -242,6 +242,80 @@ fn calls_that_explode_are_bounded() {
     }
 }
 
+/// One long value that is named many times: what goes over it counts, and what writes each of them out asks for room.
+#[test]
+fn long_values_named_many_times() {
+    let server = server("hostile-values", &["worker_threads=1"]);
+    server.client().query("CREATE USER ord; GRANT ALL ON d.* TO ord").unwrap();
+    let mut held = Connection::open_as(server.port(), "ord", "d").unwrap();
+    held.succeed("SET @a = REPEAT('1', 20000000), @b = CONCAT(@a, '2')").unwrap();
+    let columns: Vec<String> = (0..20).map(|n| format!("c{n} LONGTEXT")).collect();
+    held.succeed(&format!("CREATE TABLE wide ({})", columns.join(","))).unwrap();
+    let list = |value: &str, times: usize| vec![value; times].join(",");
+    for (statement, error) in [
+        (format!("SELECT {}", list("@a", 20)), "1153"),
+        (format!("INSERT INTO wide VALUES ({})", list("@a", 20)), "4082"),
+        (format!("SELECT COUNT(DISTINCT {})", list("@a", 20)), "4082"),
+        (format!("SELECT {0} UNION SELECT {0}", list("@a", 20)), "4082"),
+    ] {
+        assert!(held.succeed(&statement).unwrap_err().contains(error), "{}", &statement[..40]);
+    }
+    held.succeed("SET max_execution_time = 300").unwrap();
+    for many in [
+        vec!["@a = @b"; 20_000].join(" OR "),
+        format!("@a IN ({})", list("@b", 50_000)),
+        format!("CASE @a {} END", "WHEN @b THEN 1 ".repeat(30_000)),
+        format!("CONCAT({})", list("@a + 1 = 2", 10_000)),
+        format!("CONCAT({})", list("CAST(@a AS DECIMAL(65, 30)) = 1", 10_000)),
+        format!("CONCAT({})", list("@a + INTERVAL 1 DAY IS NULL", 10_000)),
+        format!("{}CAST(@a AS BINARY) IS NULL", "~".repeat(1900)),
+    ] {
+        assert!(held.succeed(&format!("SELECT {many}")).unwrap_err().contains("3024"), "{}", &many[..30]);
+    }
+}
+
+/// Lists that multiply in an index, and patterns of names that are longer than any name.
+#[test]
+fn lists_that_multiply() {
+    let server = server("hostile-lists", &[]);
+    let ask = |sql: &str| Connection::open(server.port(), "d").unwrap().succeed(sql);
+    ask("CREATE TABLE ip (a INT, b INT, c INT, d INT, KEY (a, b, c, d))").unwrap();
+    ask("INSERT INTO ip VALUES (1, 2, 3, 4), (1, 2, 3, 5000)").unwrap();
+    let numbers = (0..3000).map(|n| n.to_string()).collect::<Vec<_>>().join(",");
+    let all = ["a", "b", "c", "d"].map(|column| format!("{column} IN ({numbers})")).join(" AND ");
+    let found = server.client().query(&format!("SELECT COUNT(*) FROM d.ip WHERE {all}")).unwrap();
+    assert_eq!(found, "1\n");
+    for pattern in ["%a", "%", "%_", "\\\\%"] {
+        for what in ["VARIABLES", "STATUS", "TABLES", "COLUMNS FROM t", "DATABASES"] {
+            ask(&format!("SHOW {what} LIKE '{}'", pattern.repeat(1_000_000))).unwrap();
+        }
+    }
+    let shown = |sql: &str| server.client().query(sql).unwrap();
+    assert_eq!(shown(&format!("SHOW TABLES FROM d LIKE '{}ip'", "%".repeat(5000))), "ip\n");
+}
+
+/// Nesting that words do not show: names that are keywords, joins of joins, rows that are compared member by member.
+#[test]
+fn nesting_that_is_not_seen() {
+    let server = server("hostile-nesting", &[]);
+    let ask = |sql: &str| Connection::open(server.port(), "d").unwrap().succeed(sql);
+    for levels in [100, 600, 1900] {
+        let cases = |when: &str| {
+            format!("{}1{}", format!("CASE WHEN {when} THEN ").repeat(levels), " ELSE 0 END".repeat(levels))
+        };
+        ask(&format!("SELECT {} FROM (SELECT 1 AS `end`) t", cases("t.end"))).unwrap();
+        ask(&format!("DO {}", cases("1"))).unwrap();
+        assert!(ask(&format!("DELETE FROM d.t WHERE {}", cases("t.end"))).unwrap_err().contains("1054"));
+    }
+    for joins in ["JOIN ", "JOIN on ", "JOIN x LEFT JOIN "].map(|join| join.repeat(3000)) {
+        for statement in ["SELECT * FROM t ", "UPDATE t ", "DELETE t FROM t "] {
+            assert!(ask(&format!("{statement}{joins} t SET s = 1")).unwrap_err().contains("1064"));
+        }
+    }
+    let row = |last: &str| format!("({}{last})", "1,".repeat(20_000));
+    ask(&format!("SELECT {} < {}, {} >= {}", row("1"), row("2"), row("NULL"), row("1"))).unwrap();
+}
+
 /// A packet of many statements that wait for nothing: others have their turns, and may end it.
 #[test]
 fn many_statements_hold_nobody() {

@@ -100,6 +100,11 @@ impl Clock for OsClock {
     }
 }
 
+/// Whether the caller runs in a runtime that has other threads for its tasks; it may run in one of another kind, or in none.
+fn is_of_workers() -> bool {
+    Handle::try_current().is_ok_and(|own| own.runtime_flavor() == RuntimeFlavor::MultiThread)
+}
+
 struct OsSpawner {
     runtime: Handle,
 }
@@ -118,11 +123,15 @@ impl Spawner for OsSpawner {
         }
     }
 
+    fn beside(&self, work: &mut dyn FnMut()) {
+        match is_of_workers() {
+            true => tokio::task::block_in_place(work),
+            false => work(),
+        }
+    }
+
     fn step_aside(&self) {
         let now = Instant::now();
-        // The caller may run in a runtime of another kind, or in none.
-        let is_of_workers =
-            || Handle::try_current().is_ok_and(|own| own.runtime_flavor() == RuntimeFlavor::MultiThread);
         let is_due = STEPPED_ASIDE.get().is_none_or(|last| now.duration_since(last) >= BETWEEN_STEPS);
         if !is_due || !is_of_workers() {
             return;

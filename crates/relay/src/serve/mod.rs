@@ -94,7 +94,7 @@ async fn run(relay: &Arc<Relay>, link: &mut Link, mut session: Session) -> Ended
 
 async fn command(relay: &Arc<Relay>, link: &mut Link, session: &mut Session) -> Result<(), Ended> {
     let packet = link.command(IDLE_TIME).await?;
-    let buffer = link.reader.detach();
+    let (buffer, packet) = link.reader.detach(packet);
     match Command::decode(&buffer[packet])? {
         Command::Quit => return Err(Ended::Quit),
         Command::Ping => link.write_ok(),

@@ -1,6 +1,6 @@
 //! Values on their way into rows: assignments, defaults, ON UPDATE.
 
-use base::{SqlError, codes};
+use base::{SqlError, codes, memory};
 use bytes::Bytes;
 use engine::Table;
 use sqlparser::ast as sql;
@@ -206,6 +206,8 @@ impl Assignments {
             }
         }
         changes.sort_unstable_by_key(|(column, _)| *column);
+        let bytes = changes.iter().filter_map(|(_, value)| value.as_bytes()).map(|bytes| bytes.len()).sum::<usize>();
+        memory::check_more((old.len() + bytes) as u64)?;
         let layout = &table.codec.row;
         let new = layout.replace(old, &changes)?;
         if new == *old {

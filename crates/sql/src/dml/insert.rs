@@ -13,7 +13,7 @@ use crate::dml::numbers::{Numbers, Series, largest};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
-use crate::exec::spill::{ReadPosition, RowStore};
+use crate::exec::spill::{ReadPosition, RowStore, check_room_for};
 use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column, name_table};
 use crate::result::Outcome;
@@ -204,6 +204,7 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
+        check_room_for(&progress.values)?;
         let row = self.table.codec.row.encode(&progress.values)?;
         let before = self.foreign.as_ref().map(|_| context.transaction.begin_row());
         match context.transaction.insert(&self.table, row.clone()).await {
@@ -235,6 +236,7 @@ impl InsertPlan {
             let zero = implicit_default(&self.table.def.columns[column]);
             (column, std::mem::replace(&mut progress.values[column], zero))
         });
+        check_room_for(&progress.values)?;
         let row = self.table.codec.row.encode(&progress.values);
         if let Some((column, number)) = number {
             progress.values[column] = number;

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use base::SqlError;
+use base::{SqlError, memory};
 use io::BoxFuture;
 use types::Value;
 use xxhash_rust::xxh3::xxh3_64_with_seed;
@@ -31,6 +31,7 @@ pub(crate) fn group_key(
 ) -> Result<(), SqlError> {
     for key in keys {
         order::encode(&key.ty, &key.eval(row, &context.eval)?, false, out);
+        memory::check()?;
     }
     Ok(())
 }

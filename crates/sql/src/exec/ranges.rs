@@ -55,6 +55,10 @@ pub(crate) fn key_ranges(
                     return Ok(Ranges { list: Vec::new(), points: true });
                 }
             }
+            // The places of the first part are as many as the statement names, behind many prefixes they multiply.
+            _ if prefixes.len() > 1 && places.len() * prefixes.len() > RANGES_MAX => {
+                return Ok(Ranges { list: maker.last_part(number, &prefixes, &[Place::all()])?, points: false });
+            }
             _ => return Ok(Ranges { list: maker.last_part(number, &prefixes, &places)?, points: false }),
         }
     }

@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use base::SqlError;
+use base::{SqlError, memory};
 use bytes::Bytes;
 use io::BoxFuture;
 use types::Value;
@@ -53,6 +53,7 @@ impl<'p> SortRows<'p> {
             let more = self.input.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
                 sorter.push(self.key(row, context)?, row.to_vec());
+                sorter.bound(context).await?;
             }
             batch.clear();
             context.check_cancelled().await?;
@@ -70,6 +71,7 @@ impl<'p> SortRows<'p> {
         let mut key = Vec::with_capacity(16 * self.keys.len());
         for item in self.keys {
             order::encode(&item.expr.ty, &item.expr.eval(row, &context.eval)?, item.descending, &mut key);
+            memory::check()?;
         }
         Ok(key)
     }
@@ -137,7 +139,7 @@ impl Sorter {
         }
     }
 
-    /// Writes a run if the rows take more memory than they may. Called after a few rows each.
+    /// Writes a run if the rows take more memory than they may.
     pub(crate) async fn bound(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
         if self.bytes > context.limits.sort_bytes { self.write_run(context).await } else { Ok(()) }
     }

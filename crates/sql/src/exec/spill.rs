@@ -17,7 +17,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{SqlError, codes};
+use base::{SqlError, codes, memory};
 use bytes::Bytes;
 use io::{Env, File, IoBuf, OpenOptions};
 use types::Value;
@@ -64,6 +64,14 @@ pub(crate) struct RowStore {
     file: Option<TemporaryFile>,
 }
 
+/// Before a row is encoded: its values may share their bytes with each other and with variables, but will have their own.
+///
+/// # Errors
+/// 4082 if the connection may not take so much.
+pub(crate) fn check_room_for(row: &[Value]) -> Result<(), SqlError> {
+    memory::check_more(row.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len() as u64).sum())
+}
+
 /// Where a reader is in a [`RowStore`].
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ReadPosition {
@@ -92,6 +100,7 @@ impl RowStore {
 
     /// Adds a copy of a row.
     pub(crate) async fn push(&mut self, env: &Env, row: &[Value]) -> Result<(), SqlError> {
+        check_room_for(row)?;
         debug_assert_eq!(row.len(), self.width);
         self.tail.extend_from_slice(row);
         self.tail_rows += 1;
@@ -132,7 +141,7 @@ impl RowStore {
         Ok(())
     }
 
-    /// Adds up to `want` rows to `out` from where `position` is; none at the end.
+    /// Adds up to `want` rows to `out` from where `position` is, fewer of those that are large; none at the end.
     pub(crate) async fn read(
         &self,
         position: &mut ReadPosition,
@@ -141,7 +150,8 @@ impl RowStore {
     ) -> Result<(), SqlError> {
         let end = out.len() + want;
         let mut row = Vec::with_capacity(self.width);
-        while out.len() < end {
+        let mut bytes = 0;
+        while out.len() < end && bytes < CHUNK_BYTES {
             if position.chunk_rows == 0 && !self.next_chunk(position).await? {
                 break;
             }
@@ -153,6 +163,10 @@ impl RowStore {
                 position.chunk_rows -= 1;
             }
             position.chunk_at += reader.position();
+            bytes += reader.position();
+        }
+        if bytes >= CHUNK_BYTES {
+            return Ok(());
         }
         while out.len() < end && position.tail_row < self.tail_rows {
             out.push(&self.tail[position.tail_row * self.width..(position.tail_row + 1) * self.width]);

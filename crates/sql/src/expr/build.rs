@@ -199,8 +199,21 @@ pub fn compare_rows(op: CompareOp, left: Vec<Expr>, right: Vec<Expr>) -> Result<
         CompareOp::Less | CompareOp::LessEq => CompareOp::Less,
         CompareOp::Greater | CompareOp::GreaterEq => CompareOp::Greater,
     };
-    // a < c OR (a = c AND (b < d …)), the last with the operator itself.
-    let mut pairs = left.into_iter().zip(right).rev();
+    in_order((op, strict), left.into_iter().zip(right).collect())
+}
+
+/// `a < c OR (a = c AND (b < d …))`, the last pair with the operator itself, the others with the strict one. Many pairs become two halves, so that
+/// the tree is as deep as their logarithm.
+fn in_order((op, strict): (CompareOp, CompareOp), mut pairs: Vec<(Expr, Expr)>) -> Result<Expr, SqlError> {
+    const FEW: usize = 16;
+    if pairs.len() > FEW {
+        let second = pairs.split_off(pairs.len() / 2);
+        let equal: Result<Vec<Expr>, _> =
+            pairs.iter().map(|(l, r)| compare(CompareOp::Eq, l.clone(), r.clone())).collect();
+        let decided = in_order((strict, strict), pairs)?;
+        return Ok(or(vec![decided, and(vec![and(equal?), in_order((op, strict), second)?])]));
+    }
+    let mut pairs = pairs.into_iter().rev();
     let Some((l, r)) = pairs.next() else { return Ok(Expr::int(1)) };
     let mut condition = compare(op, l, r)?;
     for (l, r) in pairs {

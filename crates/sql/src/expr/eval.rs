@@ -13,7 +13,7 @@ use crate::expr::cast;
 use crate::expr::coerce;
 use crate::expr::compare::{compare, compare_sides, exactly, have_same_bits, is_by_bits};
 use crate::expr::context::EvalContext;
-use crate::expr::function::Args;
+use crate::expr::function::{Args, LONG_ARGUMENT};
 use crate::expr::interval::{self, Counted};
 use crate::expr::json;
 use crate::expr::pattern;
@@ -21,11 +21,23 @@ use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
 use crate::expr::whole;
 
+/// A long text is gone over by whoever asks for it.
+#[inline]
+fn counted<'v>(value: &'v Value, ctx: &EvalContext<'_>) -> Result<&'v Value, SqlError> {
+    match value {
+        Value::Str(bytes) | Value::Bytes(bytes) if bytes.len() as u64 > LONG_ARGUMENT => {
+            ctx.worked(bytes.len() as u64)?;
+        }
+        _ => {}
+    }
+    Ok(value)
+}
+
 impl Expr {
     /// Its value for a row.
     pub fn eval(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
         match &self.kind {
-            ExprKind::Column { slot, utc: false } => Ok(row[*slot].clone()),
+            ExprKind::Column { slot, utc: false } => Ok(counted(&row[*slot], ctx)?.clone()),
             ExprKind::Arithmetic { op: ArithmeticOp::IntDivide, args } => {
                 let (left, right) = (args[0].eval_exact(row, ctx)?, args[1].eval_exact(row, ctx)?);
                 arithmetic::eval(ArithmeticOp::IntDivide, &left, &right, &self.ty, ctx)
@@ -39,7 +51,7 @@ impl Expr {
                 arithmetic::eval(*op, &left, &right, &self.ty, ctx)
             }
             ExprKind::Literal(value) => Ok(value.clone()),
-            ExprKind::Param(number) => Ok(param(*number, ctx)?.clone()),
+            ExprKind::Param(number) => Ok(counted(param(*number, ctx)?, ctx)?.clone()),
             ExprKind::Column { slot, utc: true } => Ok(match &row[*slot] {
                 Value::DateTime(utc) => Value::DateTime(coerce::utc_to_local(*utc, &ctx.session.time_zone)),
                 other => other.clone(),
@@ -58,7 +70,11 @@ impl Expr {
             }
             ExprKind::Call { function, args } => function.eval(&Args::new(*function, args, &self.ty, row, ctx)),
             ExprKind::Negate(arg) => arithmetic::negate(&*arg.eval_ref(row, ctx)?, ctx),
-            ExprKind::Bit { op, args } => bits::eval(*op, args, &self.ty, row, ctx),
+            ExprKind::Bit { op, args } => {
+                let value = bits::eval(*op, args, &self.ty, row, ctx)?;
+                counted(&value, ctx)?;
+                Ok(value)
+            }
             ExprKind::Case { operand, arms, otherwise } => {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
@@ -80,7 +96,9 @@ impl Expr {
                     (false, CastType::Signed) => whole::without_fraction(arg, value),
                     (false, _) => value,
                 };
-                cast::eval(&value, &arg.ty, *to, &self.ty, ctx)
+                let value = cast::eval(&value, &arg.ty, *to, &self.ty, ctx)?;
+                counted(&value, ctx)?;
+                Ok(value)
             }
             ExprKind::Collate(arg) => arg.eval(row, ctx),
             ExprKind::Interval { args, unit, subtract } => {
@@ -100,6 +118,7 @@ impl Expr {
                 let variables = ctx.session.user_variables.lock();
                 let Some((value, ty)) = variables.get(&**name).cloned() else { return Ok(Value::Null) };
                 drop(variables);
+                counted(&value, ctx)?;
                 coerce::to_type(value, &ty, &self.ty, ctx)
             }
             ExprKind::AssignVariable { name, value: expr } => {
@@ -117,9 +136,9 @@ impl Expr {
     #[inline]
     pub fn eval_ref<'a>(&'a self, row: &'a [Value], ctx: &EvalContext<'a>) -> Result<Cow<'a, Value>, SqlError> {
         match &self.kind {
-            ExprKind::Column { slot, utc: false } => Ok(Cow::Borrowed(&row[*slot])),
+            ExprKind::Column { slot, utc: false } => counted(&row[*slot], ctx).map(Cow::Borrowed),
             ExprKind::Literal(value) => Ok(Cow::Borrowed(value)),
-            ExprKind::Param(number) => param(*number, ctx).map(Cow::Borrowed),
+            ExprKind::Param(number) => counted(param(*number, ctx)?, ctx).map(Cow::Borrowed),
             _ => self.eval(row, ctx).map(Cow::Owned),
         }
     }

@@ -144,6 +144,52 @@ fn role(token: &Token) -> Role {
     }
 }
 
+/// Whether an operand, perhaps a name, has to come behind a token.
+fn wants_operand(token: &Token) -> bool {
+    let Token::Word(word) = token else {
+        return !matches!(
+            token,
+            Token::RParen | Token::RBracket | Token::RBrace | Token::Mul | Token::Number(..) | Token::Placeholder(_)
+        ) && !is_text(token);
+    };
+    let is_unquoted = word.quote_style.is_none();
+    is_unquoted
+        && (matches!(
+            word.keyword,
+            Keyword::CASE
+                | Keyword::WHEN
+                | Keyword::THEN
+                | Keyword::ELSE
+                | Keyword::AND
+                | Keyword::OR
+                | Keyword::XOR
+                | Keyword::NOT
+                | Keyword::LIKE
+                | Keyword::RLIKE
+                | Keyword::REGEXP
+                | Keyword::BETWEEN
+                | Keyword::COLLATE
+                | Keyword::ESCAPE
+                | Keyword::AS
+                | Keyword::SELECT
+                | Keyword::DISTINCT
+                | Keyword::WHERE
+                | Keyword::HAVING
+        ) || is_operator(&word.value))
+}
+
+fn is_text(token: &Token) -> bool {
+    matches!(
+        token,
+        Token::SingleQuotedString(_)
+            | Token::DoubleQuotedString(_)
+            | Token::NationalStringLiteral(_)
+            | Token::HexStringLiteral(_)
+            | Token::SingleQuotedByteStringLiteral(_)
+            | Token::DoubleQuotedByteStringLiteral(_)
+    )
+}
+
 /// Operators that are no keywords to `sqlparser`.
 fn is_operator(word: &str) -> bool {
     ["DIV", "SOUNDS", "MEMBER", "BINARY"].iter().any(|operator| word.eq_ignore_ascii_case(operator))
@@ -263,12 +309,22 @@ struct Scan {
     selects: usize,
     unions: usize,
     brackets: Vec<Bracket>,
+    /// No expression can end behind the token before.
+    wants_operand: bool,
 }
 
 impl Scan {
     fn token(&mut self, place: usize, token: &Token) -> Parsed<()> {
-        match role(token) {
-            Role::Operand => return Ok(()),
+        let role = match role(token) {
+            // It is a name.
+            Role::Close { is_case: true } if std::mem::take(&mut self.wants_operand) => Role::Operand,
+            role => role,
+        };
+        match role {
+            Role::Operand => {
+                self.wants_operand = false;
+                return Ok(());
+            }
             Role::Open { is_case } => self.open(is_case),
             Role::Close { is_case } => {
                 if self.levels.len() > 1 && self.levels.last().is_some_and(|level| level.is_case == is_case) {
@@ -277,6 +333,7 @@ impl Scan {
             }
             role => self.operator(place, role)?,
         }
+        self.wants_operand = wants_operand(token);
         let level = &self.levels[self.levels.len() - 1];
         if level.around + level.expression() > DEPTH_MAX { Err(too_deep().into()) } else { Ok(()) }
     }
@@ -417,6 +474,9 @@ mod tests {
             last("CASE WHEN 1 THEN ", " END"),
             last("CASE ", " WHEN 1 THEN 1 END"),
             last("(1+", "+1)"),
+            last("CASE WHEN t.end THEN ", " ELSE 0 END"),
+            last("CASE WHEN end THEN ", " END"),
+            last("CASE 1 + end WHEN 1 THEN ", ""),
             format!("SELECT {}1{}{}", "(".repeat(1500), ")".repeat(1500), "+1".repeat(600)),
         ] {
             assert_eq!(code(&text), codes::STACK_OVERRUN.0, "{}", &text[..40]);
@@ -426,5 +486,6 @@ mod tests {
         assert_eq!(code(&format!("{}SELECT 1{}", "(".repeat(1900), ")".repeat(1900))), 0);
         assert_eq!(code(&format!("SELECT 1{}", " UNION SELECT 1".repeat(50_000))), 0);
         assert_eq!(code(&format!("SELECT 1{}", ", 1 + 1".repeat(50_000))), 0);
+        assert_eq!(code(&format!("SELECT 1{}", ", CASE WHEN 1 THEN CURRENT_DATE END".repeat(3000))), 0);
     }
 }

@@ -305,8 +305,8 @@ fn describe(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let table = tokens.table_name()?;
     let filter = match tokens.peek() {
         None => super::ast::Filter::None,
-        Some(Token::SingleQuotedString(_)) => super::ast::Filter::Like(tokens.string()?),
-        Some(Token::Word(_)) => super::ast::Filter::Like(tokens.any_word()?),
+        Some(Token::SingleQuotedString(_)) => super::ast::Filter::like(&tokens.string()?),
+        Some(Token::Word(_)) => super::ast::Filter::like(&tokens.any_word()?),
         Some(_) => filter(tokens)?,
     };
     Ok(Statement::Show(Show::Columns { full: false, extended: false, table, filter }))

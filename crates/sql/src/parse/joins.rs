@@ -173,6 +173,10 @@ impl Pass {
                 (level.in_from, level.wants_table) = (true, true);
             }
             _ if !level.in_from => {}
+            // No table is named so.
+            K::JOIN | K::STRAIGHT_JOIN | K::ON | K::USING if level.wants_table && before != K::FOR => {
+                return Err(ParseError::syntax(offset));
+            }
             K::JOIN | K::STRAIGHT_JOIN if before != K::FOR => {
                 let natural = is_natural(all, place);
                 let outer = place > 0 && matches!(before, K::LEFT | K::RIGHT | K::OUTER);

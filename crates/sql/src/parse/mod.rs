@@ -173,6 +173,14 @@ pub fn range(span: Span) -> Range<usize> {
 
 /// Parses exactly one statement, with or without a `;` at its end. 1065 if there is none.
 pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, SqlError> {
+    match parse_on_stack(text, context, false) {
+        // The grammar goes deeper than its words let one think.
+        Err(error) if error.code == codes::STACK_OVERRUN.0 => parse_on_stack(text, context, true),
+        parsed => parsed,
+    }
+}
+
+fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<ParsedStatement, SqlError> {
     let lexed = lexer::lex_without_rows(text, context).map_err(|error| error.into_sql(text))?;
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
@@ -183,11 +191,12 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
         let is_program = unsupported::program(&mut Tokens::new(tokens, text, context.sql_mode));
         return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
     }
-    let is_deep = depth::bound(&mut tokens).map_err(|error| error.into_sql(text))? > USUAL_DEPTH;
+    let is_deep = depth::bound(&mut tokens).map_err(|error| error.into_sql(text))? > USUAL_DEPTH || is_deep;
     memory::check_more(tokens.len() as u64 * TREE_BYTES + depth::selects(&tokens) as u64 * SELECT_BYTES + end as u64)?;
     let whole: Arc<str> = Arc::from(text[..end].trim_end());
     let parse = || {
         let mut tokens = Tokens::new(tokens, text, context.sql_mode);
+        tokens.is_deep = is_deep;
         if !literal_rows.is_empty() {
             tokens.literal_rows = LiteralRows::new(whole.clone(), context.sql_mode, literal_rows);
         }

@@ -23,7 +23,7 @@ pub(super) fn show(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// LIKE or WHERE.
 pub(super) fn filter(tokens: &mut Tokens<'_>) -> Parsed<Filter> {
     if tokens.accept("LIKE") {
-        return tokens.string().map(Filter::Like);
+        return tokens.string().map(|pattern| Filter::like(&pattern));
     }
     if tokens.accept("WHERE") {
         return tokens.expr().map(|expr| Filter::Where(Box::new(expr)));

@@ -19,6 +19,8 @@ use crate::expr::SqlMode;
 
 /// How deep the parser may recurse.
 const RECURSION_MAX: usize = 8 * super::depth::DEPTH_MAX;
+/// So many of them a usual stack has room for, here and in everything behind the parser. What needs more is read again on a large one.
+const USUAL_RECURSION: usize = 128;
 
 /// Tokens of one statement and a place in them.
 pub(super) struct Tokens<'a> {
@@ -50,6 +52,8 @@ pub(super) struct Tokens<'a> {
     /// Rows of an INSERT that have no tokens.
     pub(super) literal_rows: LiteralRows,
     pub(super) sql_mode: SqlMode,
+    /// It is read on a large stack.
+    pub(super) is_deep: bool,
 }
 
 impl<'a> Tokens<'a> {
@@ -71,6 +75,7 @@ impl<'a> Tokens<'a> {
             items: Vec::new(),
             literal_rows: LiteralRows::default(),
             sql_mode,
+            is_deep: false,
         }
     }
 
@@ -364,7 +369,7 @@ impl<'a> Tokens<'a> {
             depth < 0 || depth == 0 && token.token == Token::Comma
         };
         let end = rest.iter().position(ends).map_or(rest.len(), |end| end + 1);
-        let mut parser = parser(rest[..end].to_vec());
+        let mut parser = self.parser(rest[..end].to_vec());
         let expr = parser.parse_expr().map_err(|error| self.from_sqlparser(&error))?;
         self.at += parser.index();
         Ok(expr)
@@ -373,13 +378,18 @@ impl<'a> Tokens<'a> {
     /// All tokens from here on to a parser of `sqlparser`, which then has to take them all.
     pub(super) fn rest<T>(&mut self, parse: impl FnOnce(&mut Parser<'_>) -> Result<T, ParserError>) -> Parsed<T> {
         let rest = if self.at == 0 { std::mem::take(&mut self.tokens) } else { self.tokens.split_off(self.at) };
-        let mut parser = parser(rest);
+        let mut parser = self.parser(rest);
         let parsed = parse(&mut parser).map_err(|error| self.from_sqlparser(&error))?;
         let next = parser.peek_token_ref();
         if next.token == Token::EOF {
             return Ok(parsed);
         }
         Err(ParseError::syntax(range(next.span).start))
+    }
+
+    fn parser(&self, tokens: Vec<TokenWithSpan>) -> Parser<'static> {
+        let levels = if self.is_deep { RECURSION_MAX } else { USUAL_RECURSION };
+        Parser::new(&COMMUTER).with_recursion_limit(levels).with_tokens_with_locations(tokens)
     }
 
     /// Takes the token at a place out of the statement.
@@ -407,11 +417,6 @@ impl<'a> Tokens<'a> {
             }
         }
     }
-}
-
-fn parser(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
-    // What is deeper was refused before; the parser counts several levels for one of ours.
-    Parser::new(&COMMUTER).with_recursion_limit(RECURSION_MAX).with_tokens_with_locations(tokens)
 }
 
 /// Words that are no names without quotes. (MySQL has more; those that begin a clause of our grammar are enough for it to

@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 
 use base::memory;
 use base::{OnLargeStack, SqlError, codes, on_large_stack};
+use io::Beside;
 use types::Value;
 
 use super::Session;
 use super::counters::Counter;
 use super::rows::RowStatement;
+use super::run::LONG_STATEMENT;
 use crate::account::Privilege;
 use crate::bind::param;
 use crate::exec::spill::memory_size;
@@ -79,7 +81,11 @@ impl Session {
         self.begin_statement(&text);
         self.count(Counter::StatementPrepare);
         self.diagnostics.clear();
-        let result = self.prepare_text(&text).await;
+        let spawner = self.shared.env.spawner.clone();
+        let result = match text.len() >= LONG_STATEMENT {
+            true => Beside::new(&spawner, self.prepare_text(&text)).await,
+            false => self.prepare_text(&text).await,
+        };
         match result {
             Ok(prepared) => {
                 self.end_statement(Ok(Outcome::default()))?;
@@ -143,10 +149,15 @@ impl Session {
             return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to EXECUTE"));
         }
         let Prepared { parsed, plan, database, .. } = prepared;
-        if parsed.is_deep() {
-            return OnLargeStack::new(self.run_statement(parsed, params, database, plan, sink)).await;
+        let (is_deep, is_long) = (parsed.is_deep(), parsed.text.len() >= LONG_STATEMENT);
+        let spawner = self.shared.env.spawner.clone();
+        let run = self.run_statement(parsed, params, database, plan, sink);
+        match (is_deep, is_long) {
+            (false, false) => run.await,
+            (true, false) => OnLargeStack::new(run).await,
+            (false, true) => Beside::new(&spawner, run).await,
+            (true, true) => Beside::new(&spawner, OnLargeStack::new(run)).await,
         }
-        self.run_statement(parsed, params, database, plan, sink).await
     }
 
     /// PREPARE.

@@ -477,7 +477,7 @@ pub(crate) fn packet_overflow(function: &str, ctx: &EvalContext<'_>) -> SqlError
 }
 
 /// Shorter arguments are not counted: of them there are at most as many as a statement has bytes.
-const LONG_ARGUMENT: u64 = 4096;
+pub(crate) const LONG_ARGUMENT: u64 = 4096;
 
 /// NULL if an argument is.
 macro_rules! some {

@@ -180,6 +180,28 @@ pub enum Filter {
     Where(Box<sql::Expr>),
 }
 
+impl Filter {
+    /// LIKE. What is listed are names, so that a pattern of very many characters fits none; it is kept short, whatever was written.
+    pub fn like(pattern: &str) -> Filter {
+        const LONGEST: usize = 1024;
+        if pattern.len() <= LONGEST {
+            return Filter::Like(pattern.to_owned());
+        }
+        let (mut short, mut chars, mut count) = (String::new(), pattern.chars(), 0);
+        while let Some(next) = chars.next().filter(|_| count <= LONGEST) {
+            if next == '%' && short.ends_with('%') && !short.ends_with("\\%") {
+                continue;
+            }
+            short.push(next);
+            count += usize::from(next != '%');
+            if next == '\\' {
+                short.extend(chars.next());
+            }
+        }
+        Filter::Like(short)
+    }
+}
+
 /// LIMIT of an administrative statement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limit {
