@@ -96,7 +96,7 @@ struct Serve {
     /// This server's number among those that replicate from one another [default: 1]
     #[arg(long, value_name = "N")]
     server_id: Option<u32>,
-    /// Configuration file: TOML, or a my.cnf with a [mysqld] section
+    /// Configuration file: TOML, or a my.cnf of MySQL or MariaDB ([mysqld], [server], [mariadb], …: docs/SETTINGS.md)
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
     /// Sets a setting; may be given several times

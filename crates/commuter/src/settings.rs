@@ -22,7 +22,7 @@ pub(crate) fn run(format: OutputFormat) -> CommandResult {
         print::line(json!({
             "name": setting.name,
             "aliases": setting.aliases,
-            "values": settings::values(setting.kind),
+            "values": settings::values_of(setting),
             "default": setting.default,
             "scope": scope,
             "dynamic": setting.dynamic,

@@ -177,7 +177,10 @@ fn settings_that_are_wrong() {
     assert_says(&set("autocommit=maybe"), &["'autocommit'", "ON, OFF"]);
     assert_says(&set("innodb_buffer_pool_size=4X"), &["innodb_buffer_pool_size", "'4X'"]);
     assert_says(&set("binlog_row_image=half"), &["FULL", "MINIMAL"]);
-    assert_says(&set("autocommit"), &["'autocommit' is not NAME=VALUE"]);
+    assert_says(&set("autocommit"), &["--set autocommit: that is not NAME=VALUE"]);
+    assert_says(&set("gtid_mode=OFF"), &["--set gtid_mode=OFF: gtid_mode = OFF is not supported", "set it to ON"]);
+    let all = serve(&data, &["--set", "nosuch=1", "--set", "innodb_buffer_pool_size=banana", "--set", "novalue"]);
+    assert_says(&all, &["--set nosuch=1: unknown setting 'nosuch'", "'banana'", "--set novalue"]);
     assert!(!Path::new(&data).exists(), "settings come before the folder");
     let file = |name: &str, content: &[u8]| {
         let path = folder.write(name, content);
@@ -188,11 +191,52 @@ fn settings_that_are_wrong() {
     assert_says(&file("b.toml", b"port = \"many\"\n"), &["b.toml: line 1", "'port'", "0 to 65535"]);
     assert_says(&file("c.cnf", b"[mysqld\n"), &["c.cnf: line 1"]);
     assert_says(&file("d.cnf", b"!include nosuch.cnf\n"), &["cannot read", "nosuch.cnf"]);
+    let all = file("all.cnf", b"= 5\n!include nosuch.cnf\nbinlog_checksum=NONE\ndefault-time-zone=Nowhere\n");
+    assert_says(
+        &all,
+        &[
+            "line 1: a value without a name",
+            "nosuch.cnf",
+            "line 3: binlog_checksum",
+            "line 4: Unknown or incorrect time zone",
+        ],
+    );
     assert_says(&file("e.cnf", b"\xff\xfe\x00"), &["e.cnf", "UTF-8"]);
     assert_says(&serve(&data, &["--config", &folder.path("nosuch.cnf")]), &["cannot read", "nosuch.cnf"]);
     assert_says(&serve(&data, &["--config", &folder.0.display().to_string()]), &["cannot read", "directory"]);
     assert_says(&serve(&data, &["--follow", "host:3306"]), &["mysql://"]);
     assert_says(&serve(&data, &["--follow", "mysql://h?ssl-mod=REQUIRED"]), &["ssl-mod", "ssl-mode"]);
+}
+
+/// What is taken and means something else, or nothing, is told; what cannot be had is told in the log's file, too.
+#[test]
+fn what_the_log_says_of_a_configuration() {
+    let folder = Folder::new();
+    let data = folder.path("data");
+    let text = "[mysqld]\nlog-bin = mysql-bin\nperformance_schema = ON\ninnodb_io_capacity = 200\nexpire_logs_days = 10\n[mysqld-5.7]\nnosuch\n";
+    let config = folder.write("my.cnf", text);
+    serves(&data, &["--config", &config]);
+    let log = std::fs::read_to_string(format!("{data}.log")).unwrap();
+    let nothing = "settings of other servers that mean nothing here: performance_schema, innodb_io_capacity\n";
+    assert_says(&log, &[nothing, "log_bin = mysql-bin: the binary log is ON, and its files are binlog.NNNNNN"]);
+
+    let file = folder.path("server.err");
+    let log_error = format!("log_error={file}");
+    assert_says(&serve("/dev/null/data", &["--set", &log_error]), &["cannot make the data directory"]);
+    assert_says(&std::fs::read_to_string(&file).unwrap(), &[" ERROR cannot make the data directory /dev/null/data"]);
+}
+
+/// Only root can become another user.
+#[test]
+fn who_is_refused_a_folder() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt};
+    let folder = Folder::new();
+    if std::fs::metadata(&folder.0).unwrap().uid() != 0 {
+        return;
+    }
+    std::fs::set_permissions(&folder.0, std::fs::Permissions::from_mode(0o755)).unwrap();
+    let said = serve(&folder.path("data"), &["--set", "user=nobody"]);
+    assert_says(&said, &["as the user 'nobody' (setting user): cannot make the data directory", "denied"]);
 }
 
 #[test]

@@ -5,8 +5,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sql::settings::{Applied, ConfigEntry, ConfigError, ConfigFile, Globals, apply_setting};
+use sql::settings::{Applied, ConfigEntry, ConfigFile, GivenSettings, Globals};
 
+use crate::core::configure;
 use crate::error::{Context, ServerError};
 
 /// What the command line says.
@@ -49,18 +50,16 @@ pub fn settings(options: &ServeOptions) -> Result<Arc<Globals>, ServerError> {
     read(options).map(|(globals, _)| globals)
 }
 
-/// What the log should say of a configuration file that was taken.
+/// What the log should say of what was given, and was taken.
 #[derive(Debug, Default)]
-pub(crate) struct FileNotes {
+pub(crate) struct Notes {
     /// Names that mean nothing here.
     ignored: Vec<String>,
-    /// Values that are not those of the file.
+    /// Values that are not those that were given.
     adjusted: Vec<String>,
-    /// What is wrong, by file and line.
-    errors: Vec<String>,
 }
 
-impl FileNotes {
+impl Notes {
     /// Says it.
     pub(crate) fn log(&self) {
         if !self.ignored.is_empty() {
@@ -70,89 +69,130 @@ impl FileNotes {
     }
 }
 
-/// The settings, and what is to be said of the file that they are from.
-pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, FileNotes), ServerError> {
-    let globals = Globals::new();
-    let mut notes = FileNotes::default();
+/// The settings, and what is to be said of what was given. All that is wrong is told at once.
+pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, Notes), ServerError> {
+    let mut reading = Reading::default();
     if let Some(path) = &options.config {
-        apply_file(&globals, path, 0, &mut notes)?;
+        reading.file(path, 0);
     }
-    if !notes.errors.is_empty() {
-        return Err(ServerError::ConfigFiles(notes.errors));
-    }
-    let of_file = globals.named("datadir").as_str().to_owned();
-    let configure =
-        |name: &str, value: &str| globals.configure(name, value).map_err(|error| ServerError::Setting(error.message));
-    for assignment in &options.set {
-        let Some((name, value)) = assignment.split_once('=') else {
-            return Err(ServerError::Setting(format!("'{assignment}' is not NAME=VALUE")));
-        };
-        configure(name.trim(), value.trim())?;
-    }
-    let named: [(&str, Option<String>); 4] = [
-        ("port", options.port.map(|port| port.to_string())),
-        ("bind_address", options.bind.clone()),
-        ("socket", options.socket.as_ref().map(|path| path.display().to_string())),
-        ("server_id", options.server_id.map(|id| id.to_string())),
-    ];
-    for (name, value) in named {
-        if let Some(value) = value {
-            configure(name, &value)?;
-        }
+    let of_file = reading.given.globals().named("datadir").as_str().to_owned();
+    options.set.iter().for_each(|assignment| reading.assignment(assignment));
+    reading.named_options(options);
+    let Reading { given, mut notes, mut errors, .. } = reading;
+    let globals = given.finish().unwrap_or_else(|(globals, error)| {
+        errors.push(error.to_string());
+        globals
+    });
+    errors.extend(set_version(&globals).err().map(|error| error.to_string()));
+    if !errors.is_empty() {
+        return Err(ServerError::Settings(errors));
     }
     let datadir = std::path::absolute(&options.datadir).context(|| options.datadir.display().to_string())?;
     let own = with_slash(&datadir);
-    if options.config.is_some() && !of_file.is_empty() && with_slash(Path::new(&of_file)) != own {
+    if !of_file.is_empty() && with_slash(Path::new(&of_file)) != own {
         notes.adjusted.push(format!("datadir = {of_file} of the configuration file is not used: --datadir is {own}"));
     }
-    configure("datadir", &own)?;
+    configure(&globals, "datadir", &own)?;
     let log = datadir.join(binlog::LogOptions::default().basename);
-    configure("log_bin_basename", &log.display().to_string())?;
-    configure("log_bin_index", &format!("{}.index", log.display()))?;
-    let version = globals.named("version");
-    if version.as_str().is_empty() {
-        configure("version", VERSION)?;
-    } else if !version.as_str().starts_with(|first: char| first.is_ascii_digit()) {
-        let message = format!("'version' must begin with a number, as clients expect it, not '{}'", version.as_str());
-        return Err(ServerError::Setting(message));
-    }
+    configure(&globals, "log_bin_basename", &log.display().to_string())?;
+    configure(&globals, "log_bin_index", &format!("{}.index", log.display()))?;
     if let Ok(name) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
-        configure("hostname", name.trim())?;
+        configure(&globals, "hostname", name.trim())?;
     }
     Ok((Arc::new(globals), notes))
 }
 
-/// A file and, where it includes others, those; their paths are relative to its own. What is wrong with its settings is noted, so that all of
-/// it is said at once.
-fn apply_file(globals: &Globals, path: &Path, depth: usize, notes: &mut FileNotes) -> Result<(), ServerError> {
-    let text = std::fs::read_to_string(path).context(|| format!("cannot read {}", path.display()))?;
-    let at_path = |error| ServerError::ConfigFile { path: path.to_owned(), error };
-    let too_deep = |line| {
-        let what = format!("files are included more than {INCLUDE_DEPTH_MAX} deep");
-        at_path(ConfigError::Syntax { line, what })
-    };
-    let beside = |name: &str| path.parent().unwrap_or(Path::new("")).join(name);
-    for (line, entry) in ConfigFile::parse(&text).map_err(at_path)?.entries {
-        match entry {
-            ConfigEntry::Setting(name, value) => match apply_setting(globals, line, &name, &value) {
-                Ok(Applied::Taken) => {}
-                Ok(Applied::Adjusted(note)) => notes.adjusted.push(note),
-                Ok(Applied::Ignored) if notes.ignored.contains(&name) => {}
-                Ok(Applied::Ignored) => notes.ignored.push(name),
-                Err(error) => notes.errors.push(at_path(error).to_string()),
-            },
-            ConfigEntry::Include(_) | ConfigEntry::IncludeFolder(_) if depth == INCLUDE_DEPTH_MAX => {
-                return Err(too_deep(line));
-            }
-            ConfigEntry::Include(name) => apply_file(globals, &beside(&name), depth + 1, notes)?,
-            ConfigEntry::IncludeFolder(name) => {
-                for file in files_of(&beside(&name))? {
-                    apply_file(globals, &file, depth + 1, notes)?;
+/// The version that clients are told: ours, if nothing else was given.
+fn set_version(globals: &Globals) -> Result<(), ServerError> {
+    let version = globals.named("version");
+    if version.as_str().is_empty() {
+        return configure(globals, "version", VERSION);
+    }
+    match version.as_str().starts_with(|first: char| first.is_ascii_digit()) {
+        true => Ok(()),
+        false => {
+            let message =
+                format!("'version' must begin with a number, as clients expect it, not '{}'", version.as_str());
+            Err(ServerError::Setting(message))
+        }
+    }
+}
+
+/// What was read so far.
+#[derive(Default)]
+struct Reading {
+    given: GivenSettings,
+    notes: Notes,
+    /// What is wrong, and where it stands.
+    errors: Vec<String>,
+    /// Files include each other in a circle: no more of them, since each may have several.
+    is_too_deep: bool,
+}
+
+impl Reading {
+    /// A file and, where it includes others, those; their paths are relative to its own.
+    fn file(&mut self, path: &Path, depth: usize) {
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) => return self.errors.push(format!("cannot read {}: {error}", path.display())),
+        };
+        let beside = |name: &str| path.parent().unwrap_or(Path::new("")).join(name);
+        for (line, entry) in ConfigFile::parse(&text).entries {
+            let place = format!("{}: line {line}", path.display());
+            match entry {
+                Ok(ConfigEntry::Setting(name, value)) => self.setting(&place, &name, &value),
+                Ok(_) if self.is_too_deep => {}
+                Ok(_) if depth == INCLUDE_DEPTH_MAX => {
+                    self.is_too_deep = true;
+                    self.errors.push(format!("{place}: files are included more than {INCLUDE_DEPTH_MAX} deep"));
                 }
+                Ok(ConfigEntry::Include(name)) => self.file(&beside(&name), depth + 1),
+                Ok(ConfigEntry::IncludeFolder(name)) => match files_of(&beside(&name)) {
+                    Ok(files) => files.iter().for_each(|file| self.file(file, depth + 1)),
+                    Err(error) => self.errors.push(format!("{place}: {error}")),
+                },
+                Err(what) => self.errors.push(format!("{place}: {what}")),
             }
         }
     }
-    Ok(())
+
+    /// `--set`
+    fn assignment(&mut self, assignment: &str) {
+        let place = format!("--set {assignment}");
+        let Some((name, value)) = assignment.split_once('=') else {
+            return self.errors.push(format!("{place}: that is not NAME=VALUE"));
+        };
+        let adjusted = self.notes.adjusted.len();
+        self.setting(&place, name.trim(), value.trim());
+        // A file may be another server's; this was written for us.
+        let outside = self.notes.adjusted.drain(adjusted..).map(|note| format!("{place}: {note}"));
+        self.errors.extend(outside);
+    }
+
+    /// Options with a name of their own.
+    fn named_options(&mut self, options: &ServeOptions) {
+        let named = [
+            ("port", options.port.map(|port| port.to_string())),
+            ("bind_address", options.bind.clone()),
+            ("socket", options.socket.as_ref().map(|path| path.display().to_string())),
+            ("server_id", options.server_id.map(|id| id.to_string())),
+        ];
+        for (name, value) in named {
+            if let Some(value) = value {
+                self.setting("the command line", name, &value);
+            }
+        }
+    }
+
+    fn setting(&mut self, place: &str, name: &str, value: &str) {
+        match self.given.apply(name, value) {
+            Ok(Applied::Taken) => {}
+            Ok(Applied::Adjusted(note)) => self.notes.adjusted.push(note),
+            Ok(Applied::Ignored) if self.notes.ignored.iter().any(|known| known == name) => {}
+            Ok(Applied::Ignored) => self.notes.ignored.push(name.to_owned()),
+            Err(error) => self.errors.push(format!("{place}: {error}")),
+        }
+    }
 }
 
 /// What `!includedir` takes of a folder, in the order of the names.
@@ -191,13 +231,25 @@ mod tests {
 
     #[test]
     fn errors_are_for_people() {
-        let error = |set: &str| {
-            let options = ServeOptions { set: vec![set.into()], ..ServeOptions::default() };
+        let error = |set: &[&str]| {
+            let set = set.iter().map(|set| (*set).to_owned()).collect();
+            let options = ServeOptions { datadir: "/tmp/x".into(), set, ..ServeOptions::default() };
             settings(&options).err().map(|e| e.to_string()).unwrap_or_default()
         };
-        assert_eq!(error("sync_binlgo=1"), "Unknown system variable 'sync_binlgo'; did you mean 'sync_binlog'?");
-        assert_eq!(error("port"), "'port' is not NAME=VALUE");
-        assert_eq!(error("port=x"), "Variable 'port' can't be set to the value of 'x'; values: 0 to 65535");
+        let unknown = "--set sync_binlgo=1: unknown setting 'sync_binlgo'; did you mean 'sync_binlog'?";
+        let word = "--set port=x: Variable 'port' can't be set to the value of 'x'; values: 0 to 65535";
+        assert_eq!(error(&["sync_binlgo=1"]), unknown);
+        assert_eq!(
+            error(&["sync_binlgo=1", "port=x", "port"]),
+            [unknown, word, "--set port: that is not NAME=VALUE"].join("\n")
+        );
+        assert_eq!(error(&["port=70000"]), "--set port=70000: port = 70000 is out of range: 65535 holds");
+        let checksum = error(&["binlog_checksum=NONE"]);
+        assert!(
+            checksum.starts_with("--set binlog_checksum=NONE: binlog_checksum = NONE is not supported"),
+            "{checksum}"
+        );
+        assert_eq!(error(&["default-time-zone=+02:00", "innodb_io_capacity=200", "expire_logs_days=10"]), "");
     }
 
     #[test]
@@ -226,6 +278,13 @@ mod tests {
         let both = error.contains("a.cnf: line 2: unknown setting 'prot'")
             && error.contains("line 5: slow_query_log = ON is not");
         assert!(both && error.lines().count() == 2, "all at once: {error}");
+        write("conf.d/a.cnf", "= 5\n[mysqld]\n!include nosuch.cnf\n!includedir nosuch.d\nsql_mode = NONE\n");
+        let error = with("my.cnf").err().unwrap().to_string();
+        for part in
+            ["a.cnf: line 1: a value", "nosuch.cnf", "a.cnf: line 4: cannot read", "a.cnf: line 5: Variable 'sql_mode'"]
+        {
+            assert!(error.contains(part) && error.lines().count() == 4, "{part}: {error}");
+        }
         write("circle", "!include circle\n");
         let error = with("circle").err().unwrap().to_string();
         assert!(error.ends_with("line 1: files are included more than 10 deep"), "{error}");

@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 use apply::ApplyError;
 use base::{ErrorClass, SqlError, codes};
 use engine::EngineError;
-use sql::settings::ConfigError;
 
 /// An error of the server as a whole. Its text is for the person who started it.
 #[derive(Debug, thiserror::Error)]
@@ -24,21 +23,13 @@ pub enum ServerError {
     /// The folder is not a data directory.
     #[error("{0}")]
     NotOurs(String),
-    /// The configuration file has an error.
-    #[error("{}: {error}", path.display())]
-    ConfigFile {
-        /// The file.
-        path: PathBuf,
-        /// Line and reason.
-        error: ConfigError,
-    },
-    /// Configuration files have settings with errors.
+    /// Configuration files and the command line have settings with errors.
     #[error("{}", .0.join("\n"))]
-    ConfigFiles(
-        /// File, line and reason of each.
+    Settings(
+        /// Place and reason of each.
         Vec<String>,
     ),
-    /// A setting of the command line has an error.
+    /// A setting has an error.
     #[error("{0}")]
     Setting(String),
     /// Certificate or key cannot be used.
@@ -82,6 +73,16 @@ impl ServerError {
     pub(crate) fn in_folder(self, folder: &Path) -> Self {
         match self {
             ServerError::Engine(error) => ServerError::Data { folder: folder.to_owned(), error },
+            other => other,
+        }
+    }
+
+    /// Says who was refused something: not the user that people think of, if the server has become another.
+    pub(crate) fn denied_to(self, name: &str) -> Self {
+        match self {
+            ServerError::Io { what, error } if error.kind() == std::io::ErrorKind::PermissionDenied => {
+                ServerError::Io { what: format!("as the user '{name}' (setting user): {what}"), error }
+            }
             other => other,
         }
     }

@@ -59,6 +59,11 @@ pub(crate) fn start_logging_to(log_error: &str, datadir: &Path) -> Result<(), Se
     Ok(())
 }
 
+/// Whether messages go to a file.
+pub(crate) fn is_to_file() -> bool {
+    LOG_FILE.get().is_some()
+}
+
 /// Opens the file anew under its name, for SIGHUP and FLUSH LOGS. If that fails, the old file goes on.
 pub(crate) fn reopen() {
     let Some(log) = LOG_FILE.get() else { return };

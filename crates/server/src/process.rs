@@ -21,14 +21,14 @@ pub(crate) fn prepare_process() {
     }
 }
 
-/// Becomes the user that the setting `user` names, if root has started the process. As in MySQL, others stay who they are.
+/// Becomes the user that the setting `user` names, if root has started the process; whether it has. As in MySQL, others stay who they are.
 ///
 /// Before there is a second thread: the rights of all threads are to be the same.
-pub(crate) fn become_user(name: &str) -> Result<(), ServerError> {
+pub(crate) fn become_user(name: &str) -> Result<bool, ServerError> {
     match own_user() {
-        _ if name.is_empty() || name == "root" => Ok(()),
-        Some(0) => change_user(name),
-        _ => Ok(()),
+        _ if name.is_empty() || name == "root" => Ok(false),
+        Some(0) => change_user(name).map(|()| true),
+        _ => Ok(false),
     }
 }
 

@@ -6,11 +6,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use session::Shared;
+use sql::settings::Globals;
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
 
-use crate::config::ServeOptions;
+use crate::config::{Notes, ServeOptions};
 use crate::core::{Core, configure};
 use crate::error::{Context, ServerError};
 use crate::listen::{self, SocketFile};
@@ -39,8 +40,21 @@ pub struct Server {
 /// Runs a server until SIGTERM, SIGINT, SIGQUIT or SHUTDOWN: the whole life of a `serve` process.
 pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
     let (globals, notes) = crate::config::read(options)?;
-    process::become_user(globals.named("user").as_str())?;
+    let user = globals.named("user");
+    let is_other = process::become_user(user.as_str())?;
     prepare_process();
+    let result = serve_as(options, &globals, &notes)
+        .map_err(|error| if is_other { error.denied_to(user.as_str()) } else { error });
+    // Whoever called gets the error; who reads the log's file does not see that.
+    if let Err(error) = &result
+        && logging::is_to_file()
+    {
+        tracing::error!("{error}");
+    }
+    result
+}
+
+fn serve_as(options: &ServeOptions, globals: &Globals, notes: &Notes) -> Result<(), ServerError> {
     logging::start_logging_to(globals.named("log_error").as_str(), Path::new(globals.named("datadir").as_str()))?;
     notes.log();
     let workers = globals.named("worker_threads").as_u64() as usize;

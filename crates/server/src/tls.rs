@@ -10,7 +10,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 use sql::settings::Globals;
 use tokio_rustls::TlsAcceptor;
 
@@ -25,12 +25,27 @@ const KEY_FILE: &str = "server-key.pem";
 pub(crate) fn acceptor(datadir: &DataDir, globals: &Globals) -> Result<TlsAcceptor, ServerError> {
     let named = |setting: &str| globals.named(setting).as_str().to_owned();
     let hostname = named("hostname");
-    acceptor_of(datadir, &hostname, [&named("ssl_cert"), &named("ssl_key"), &named("ssl_ca")])
+    let versions = versions(&named("tls_version"))?;
+    acceptor_of(datadir, &hostname, [&named("ssl_cert"), &named("ssl_key"), &named("ssl_ca")], &versions)
+}
+
+/// `tls_version`
+fn versions(names: &str) -> Result<Vec<&'static SupportedProtocolVersion>, ServerError> {
+    let version = |name: &str| match name {
+        "TLSv1.2" => Some(&rustls::version::TLS12),
+        "TLSv1.3" => Some(&rustls::version::TLS13),
+        _ => None,
+    };
+    let versions: Vec<_> = names.split(',').filter_map(version).collect();
+    match versions.is_empty() {
+        true => Err(ServerError::Tls("tls_version names no version; there are TLSv1.2 and TLSv1.3".into())),
+        false => Ok(versions),
+    }
 }
 
 /// The same with a certificate of our own, which asks for none of the client.
 pub(crate) fn own_acceptor(datadir: &DataDir, hostname: &str) -> Result<TlsAcceptor, ServerError> {
-    acceptor_of(datadir, hostname, [CERT_FILE, KEY_FILE, ""])
+    acceptor_of(datadir, hostname, [CERT_FILE, KEY_FILE, ""], rustls::DEFAULT_VERSIONS)
 }
 
 /// With a certificate, its key and the authority that clients' certificates are checked with (empty for none), files of the folder.
@@ -38,6 +53,7 @@ fn acceptor_of(
     datadir: &DataDir,
     hostname: &str,
     [cert_path, key_path, authority]: [&str; 3],
+    versions: &[&'static SupportedProtocolVersion],
 ) -> Result<TlsAcceptor, ServerError> {
     let made_here = cert_path == CERT_FILE && key_path == KEY_FILE;
     if made_here && datadir.read(CERT_FILE)?.is_none() {
@@ -48,7 +64,7 @@ fn acceptor_of(
     let key = PrivateKeyDer::from_pem_slice(&read(&key_path)?).map_err(|error| tls_error(&key_path, error))?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let builder = ServerConfig::builder_with_details(provider.clone(), Arc::new(session::tls::WallClock))
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .map_err(|error| ServerError::Tls(error.to_string()))?;
     let builder = match authority {
         "" => builder.with_no_client_auth(),
@@ -109,4 +125,14 @@ fn make_certificate(datadir: &DataDir, hostname: &str) -> Result<(), ServerError
     datadir.write_private(CERT_FILE, certificate.as_bytes())?;
     tracing::info!("made a TLS certificate ({CERT_FILE}; clients can check it with {CA_FILE})");
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn versions() {
+        let count = |names: &str| super::versions(names).map(|versions| versions.len());
+        assert!(matches!(count("TLSv1.3"), Ok(1)) && matches!(count("TLSv1.2,TLSv1.3"), Ok(2)));
+        assert!(count("").is_err(), "nobody could connect");
+    }
 }

@@ -1,11 +1,11 @@
-//! A setting that can be changed has an effect: its name is in code besides the table of settings, or the table says that
-//! it is only understood.
+//! A setting that can be given has an effect: its name is in code besides the table of settings, or the table says that
+//! it is only understood, or which values are the only ones, or that the server finds it out.
 
 use super::SourceFile;
 
 const TABLE: &str = "crates/sql/src/settings/table/";
-/// The constructors of settings that can be changed.
-const DYNAMIC: [&str; 3] = ["global", "both", "session"];
+/// The constructors of settings: those that SET can change, and those that a configuration file can.
+const CONSTRUCTORS: [&str; 4] = ["global", "both", "session", "fixed"];
 
 pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) {
     // A comment that names a setting reads nothing.
@@ -18,23 +18,23 @@ pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) {
         .collect();
     let mut found = 0;
     for file in files.iter().filter(is_table) {
-        for name in changeable(&file.text) {
+        for name in giveable(&file.text) {
             found += 1;
             if !code.iter().any(|text| has_name(text, &name)) {
                 complaints.push(format!(
-                    "{}: {name} can be set and nothing reads it; make it fixed, or understood()",
+                    "{}: {name} can be given and nothing reads it; make it only(…), told() or understood()",
                     file.path
                 ));
             }
         }
     }
     if found < 50 {
-        complaints.push(format!("{TABLE}: found only {found} settings that can be changed; has their form changed?"));
+        complaints.push(format!("{TABLE}: found only {found} settings that can be given; has their form changed?"));
     }
 }
 
-/// Names of the settings of a table that can be changed and do something.
-fn changeable(table: &str) -> Vec<String> {
+/// Names of the settings of a table that can be given and do something.
+fn giveable(table: &str) -> Vec<String> {
     // Each setting begins a line of this depth with its constructor.
     let mut items: Vec<String> = Vec::new();
     for piece in table.split("\n    ") {
@@ -43,9 +43,9 @@ fn changeable(table: &str) -> Vec<String> {
             _ => items.push(piece.to_owned()),
         }
     }
-    let is_idle = |item: &str| item.contains(".understood()") || item.contains(".read_only()");
+    let is_idle = |item: &str| [".understood()", ".only(", ".told()"].iter().any(|mark| item.contains(mark));
     let constructor = |item: &str| item.split('(').next().unwrap_or_default().to_owned();
-    let items = items.iter().filter(|item| DYNAMIC.contains(&&*constructor(item)) && !is_idle(item));
+    let items = items.iter().filter(|item| CONSTRUCTORS.contains(&&*constructor(item)) && !is_idle(item));
     items.filter_map(|item| item.split('"').nth(1).map(str::to_owned)).collect()
 }
 
@@ -64,8 +64,9 @@ mod tests {
     fn settings_that_do_something() {
         let table = "const ALL: &[Setting] = &[\n    fixed(\"a\", TEXT, \"\").doc(\"x\"),\n    global(\"b\", U32, \"0\")\n        \
                      .understood()\n        .doc(\"x\"),\n    both(\n        \"c\",\n        U32,\n    )\n    .doc(\"x\"),\n    \
-                     session(\"d\", U32, \"1\").read_only().doc(\"x\"),\n];";
-        assert_eq!(changeable(table), ["c"]);
+                     session(\"d\", U32, \"1\").read_only().doc(\"x\"),\n    \
+                     fixed(\"e\", BOOL, \"ON\").only(&[\"ON\"]).doc(\"x\"),\n    fixed(\"f\", TEXT, \"\").told().doc(\"x\"),\n];";
+        assert_eq!(giveable(table), ["a", "c", "d"]);
         assert!(has_name("hot.c += 1", "c") && !has_name("cc c_d", "c"));
     }
 }

@@ -155,3 +155,24 @@ fn what_cannot_be_set_says_so() {
         server.shutdown().await.unwrap();
     });
 }
+
+/// `@@` shows what is in force, whatever a file says.
+#[test]
+fn what_a_configuration_file_gives() {
+    test(async |dir| {
+        std::fs::create_dir_all(&dir.0).unwrap();
+        let file = dir.0.join("my.cnf");
+        let text = "[mysqld]\nexpire_logs_days = 10\ndefault-time-zone = '+02:00'\nperformance_schema = ON\ncharacter_set_server = latin1\n\
+                    skip-character-set-client-handshake\nsql_mode = TRADITIONAL\n";
+        std::fs::write(&file, text).unwrap();
+        let server = Server::start(&ServeOptions { config: Some(file), ..dir.options() }).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        let query = "SELECT CONCAT_WS(' ', @@expire_logs_days, @@binlog_expire_logs_seconds, @@time_zone, @@performance_schema, @@collation_connection)";
+        assert_eq!(last(&mut client, query).await, "10 864000 +02:00 0 latin1_swedish_ci");
+        assert_eq!(last(&mut client, "SELECT @@sql_mode LIKE '%STRICT_ALL_TABLES%'").await, "1");
+        client.query("SET GLOBAL expire_logs_days = 0.5").await.unwrap();
+        assert_eq!(last(&mut client, "SELECT @@binlog_expire_logs_seconds").await, "43200");
+        assert_eq!(error_of(&mut client, "SET GLOBAL authentication_policy = 'mysql_native_password'").await, 1235);
+        server.shutdown().await.unwrap();
+    });
+}

@@ -10,7 +10,7 @@ use super::gtid::NextGtid;
 use crate::expr::SqlMode;
 use crate::expr::context::RandomState;
 use crate::parse::ast::SetScope;
-use crate::settings::{Setting, SettingValue, sql_mode};
+use crate::settings::{Setting, SettingValue};
 
 /// `original_commit_timestamp` of a transaction that is born here.
 const NO_TIME: u64 = 1 << 55;
@@ -126,35 +126,11 @@ impl Session {
     /// 1235 for values that would do nothing here, and something where they come from.
     pub(super) fn check_supported(&self, setting: &Setting, value: &SettingValue) -> Result<(), SqlError> {
         let replays = self.settings.named("pseudo_replica_mode").as_bool();
-        if setting.name == "sql_mode" {
-            return check_modes(sql_mode::parse(value.as_str()));
+        if setting.name == "sql_auto_is_null" && replays && value.as_bool() {
+            return Err(SqlError::not_supported(format!("SET {} = {value}", setting.name)));
         }
-        let is_refused = match setting.name {
-            "default_table_encryption" | "sql_if_exists" | "system_versioning_insert_history" => value.as_bool(),
-            "sql_auto_is_null" => replays && value.as_bool(),
-            // Whoever asks for it (pt-table-checksum) relies on replicas executing the statements.
-            "binlog_format" => value.as_str() == "STATEMENT",
-            "session_track_transaction_info" => value.as_str() != "OFF",
-            _ => false,
-        };
-        match is_refused {
-            true => Err(SqlError::not_supported(format!("SET {} = {value}", setting.name))),
-            false => Ok(()),
-        }
+        setting.check_supported(value)
     }
-}
-
-/// 1235 for modes in which statements mean something else than they do here.
-pub(super) fn check_modes(mode: SqlMode) -> Result<(), SqlError> {
-    for (refused, name) in [
-        (SqlMode::HIGH_NOT_PRECEDENCE, "HIGH_NOT_PRECEDENCE"),
-        (SqlMode::PAD_CHAR_TO_FULL_LENGTH, "PAD_CHAR_TO_FULL_LENGTH"),
-    ] {
-        if mode.has(refused) {
-            return Err(SqlError::not_supported(format!("sql_mode {name}")));
-        }
-    }
-    Ok(())
 }
 
 /// MariaDB's modes as MySQL's: fractions of seconds that are cut there are rounded here, if nothing is said.

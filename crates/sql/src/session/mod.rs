@@ -413,7 +413,12 @@ impl Session {
             ..SessionInfo::default()
         };
         let interactive = client.interactive;
-        let collation = types::collation::by_id(client.collation).unwrap_or(types::CollationId::DEFAULT);
+        let globals = &self.shared.globals;
+        let collation = match globals.named("character_set_client_handshake").as_bool() {
+            true => types::collation::by_id(client.collation),
+            false => types::collation::by_name(globals.named("collation_server").as_str()),
+        };
+        let collation = collation.unwrap_or(types::CollationId::DEFAULT);
         self.set_collation_of_client(collation);
         if interactive {
             let timeout = self.settings.named("interactive_timeout").clone();

@@ -15,7 +15,7 @@ use types::{CollationId, Value};
 
 use super::Session;
 use super::gtid::NextGtid;
-use super::log_settings::{check_modes, maria_sql_mode};
+use super::log_settings::maria_sql_mode;
 use crate::ddl::quote_identifier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
@@ -25,7 +25,7 @@ use crate::parse::ast::{Ddl, Statement, TableName};
 use crate::parse::{self, Foreign, ParseContext, Reader};
 use crate::replay::ReplicationFilter;
 use crate::result::Collected;
-use crate::settings::{SettingValue, sql_mode};
+use crate::settings::{SettingValue, check_modes, sql_mode};
 
 /// Errors of statements that somebody ended: how far they came nobody knows.
 const INTERRUPTED: [u16; 3] = [codes::QUERY_INTERRUPTED.0, codes::SERVER_SHUTDOWN.0, codes::CONNECTION_KILLED.0];

@@ -493,9 +493,7 @@ fn check_scope(setting: &Setting, scope: SetScope) -> Result<bool, SqlError> {
 /// What a setting makes of its value: modes bring others with them.
 fn normalise(setting: &Setting, value: SettingValue) -> SettingValue {
     match (setting.name, setting.kind) {
-        ("sql_mode", Kind::Set(_)) => {
-            SettingValue::text(sql_mode::words(sql_mode::expanded(sql_mode::parse(value.as_str()))))
-        }
+        ("sql_mode", Kind::Set(_)) => SettingValue::text(sql_mode::expanded_words(value.as_str())),
         _ => value,
     }
 }

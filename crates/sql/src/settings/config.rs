@@ -3,41 +3,8 @@
 //! Both give pairs of name and value; what a name means and whether a value is valid is the table's matter. Reading the file,
 //! and those that it includes, is the caller's.
 
-use super::{Globals, Setting, find, foreign, nearest};
-
-/// What is wrong in a configuration file.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum ConfigError {
-    /// A line that is neither a section nor a setting.
-    #[error("line {line}: {what}")]
-    Syntax {
-        /// From 1.
-        line: usize,
-        /// In words.
-        what: String,
-    },
-    /// A name that is not in the table.
-    #[error("line {line}: unknown setting '{name}'{}", .nearest.map(|near| format!("; did you mean '{near}'?")).unwrap_or_default())]
-    Unknown {
-        /// From 1.
-        line: usize,
-        /// As written.
-        name: String,
-        /// The nearest that there is.
-        nearest: Option<&'static str>,
-    },
-    /// A value that does not fit.
-    #[error("line {line}: {message}")]
-    Value {
-        /// From 1.
-        line: usize,
-        /// In words.
-        message: String,
-    },
-}
-
 /// Sections of a my.cnf that are for a server.
-const SECTIONS: [&str; 13] = [
+pub(super) const SECTIONS: [&str; 13] = [
     "mysqld",
     "server",
     "mysqld-8.4",
@@ -56,8 +23,8 @@ const SECTIONS: [&str; 13] = [
 /// What a file says, in its order.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ConfigFile {
-    /// With the number of the line, from 1.
-    pub entries: Vec<(usize, ConfigEntry)>,
+    /// With the number of the line, from 1; or what is wrong in that line, in words.
+    pub entries: Vec<(usize, Result<ConfigEntry, String>)>,
 }
 
 /// One line that says something to us.
@@ -73,101 +40,31 @@ pub enum ConfigEntry {
 
 impl ConfigFile {
     /// Reads the text of a file. Sections other than those that a MySQL 9.7, a MariaDB 11.8 or a commuter reads are somebody else's; what
-    /// stands before the first section is ours.
-    pub fn parse(text: &str) -> Result<Self, ConfigError> {
+    /// stands before the first section is ours. A line that is wrong does not hide those behind it.
+    pub fn parse(text: &str) -> Self {
         let mut file = ConfigFile::default();
         let mut ours = true;
         for (number, line) in text.lines().enumerate() {
-            let number = number + 1;
             let line = line.trim();
             if line.is_empty() || line.starts_with(['#', ';']) {
                 continue;
             }
-            if let Some(section) = line.strip_prefix('[') {
-                let Some(section) = strip_comment(section).strip_suffix(']') else {
-                    return Err(ConfigError::Syntax { line: number, what: "a section without ']'".into() });
-                };
-                ours = SECTIONS.contains(&section.trim());
-                continue;
-            }
-            let syntax = |what| ConfigError::Syntax { line: number, what };
-            // Whatever section they stand in: the file that is included has its own.
-            if let Some(directive) = line.strip_prefix('!') {
-                file.entries.push((number, include_of(directive).map_err(syntax)?));
-            } else if ours {
-                let (name, value) = setting_of(line).map_err(syntax)?;
-                file.entries.push((number, ConfigEntry::Setting(name, value)));
-            }
+            let entry = match (line.strip_prefix('['), line.strip_prefix('!')) {
+                (Some(section), _) => match strip_comment(section).strip_suffix(']') {
+                    Some(section) => {
+                        ours = SECTIONS.contains(&section.trim());
+                        continue;
+                    }
+                    None => Err("a section without ']'".into()),
+                },
+                // Whatever section they stand in: the file that is included has its own.
+                (_, Some(directive)) => include_of(directive),
+                _ if ours => setting_of(line).map(|(name, value)| ConfigEntry::Setting(name, value)),
+                _ => continue,
+            };
+            file.entries.push((number + 1, entry));
         }
-        Ok(file)
-    }
-}
-
-/// What became of a setting of a file.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Applied {
-    /// It holds.
-    Taken,
-    /// Another value holds, the nearest that there is; in words.
-    Adjusted(String),
-    /// MySQL or MariaDB know the name; it means nothing here.
-    Ignored,
-}
-
-/// Puts a setting of a file into `globals`, checked. What another server would start with is no error, unless it asks for something that
-/// is not there.
-pub fn apply_setting(globals: &Globals, line: usize, name: &str, value: &str) -> Result<Applied, ConfigError> {
-    let wrong = |message| ConfigError::Value { line, message };
-    let (is_loose, written) = match without(name, &["loose-", "loose_"]) {
-        Some(rest) => (true, rest),
-        None => (false, name),
-    };
-    let (name, value) = prefixed(written, value);
-    let Some(id) = find(name) else {
-        return match is_loose || foreign::is_known(written) {
-            true => Ok(Applied::Ignored),
-            false => Err(ConfigError::Unknown { line, name: name.to_owned(), nearest: nearest(name) }),
-        };
-    };
-    let setting = id.setting();
-    check_is_there(setting, value).map_err(wrong)?;
-    // A name for its files is as good as ON; without a log there is no server.
-    if setting.name == "log_bin" {
-        return Ok(match is_off(value) || !is_on(value) {
-            true => Applied::Ignored,
-            false => Applied::Taken,
-        });
-    }
-    match globals.configure_nearest(name, value) {
-        Ok(None) => Ok(Applied::Taken),
-        Ok(Some(held)) => Ok(Applied::Adjusted(format!("{} = {value} is out of range: {held} holds", setting.name))),
-        // What it would have changed is not there.
-        Err(_) if !setting.effective => Ok(Applied::Ignored),
-        Err(error) => Err(wrong(error.message)),
-    }
-}
-
-fn is_on(value: &str) -> bool {
-    ["on", "1", "true", "yes", ""].contains(&value.trim().to_ascii_lowercase().as_str())
-}
-
-fn is_off(value: &str) -> bool {
-    ["off", "0", "false", "no"].contains(&value.trim().to_ascii_lowercase().as_str())
-}
-
-/// Logs of statements, and logging statements, that somebody relies on.
-fn check_is_there(setting: &Setting, value: &str) -> Result<(), String> {
-    let is_missing = match setting.name {
-        "slow_query_log" | "general_log" => !is_off(value),
-        "binlog_format" => value.eq_ignore_ascii_case("STATEMENT"),
-        _ => false,
-    };
-    match is_missing {
-        true => Err(format!(
-            "{} = {value} is not supported yet; take it out of the file, or set it to {}",
-            setting.name, setting.default
-        )),
-        false => Ok(()),
+        file
     }
 }
 
@@ -179,28 +76,6 @@ fn include_of(directive: &str) -> Result<ConfigEntry, String> {
         ("includedir", path) => Ok(ConfigEntry::IncludeFolder(path.to_owned())),
         _ => Err(format!("'!{word}' is neither !include nor !includedir")),
     }
-}
-
-/// my.cnf's prefixes: `skip-name` is `name=OFF`, `enable-name` is `name=ON`.
-fn prefixed<'a>(name: &'a str, value: &'a str) -> (&'a str, &'a str) {
-    if find(name).is_some() {
-        return (name, value);
-    }
-    for (prefixes, meaning) in
-        [(["skip-", "skip_", "disable-", "disable_"].as_slice(), "OFF"), (&["enable-", "enable_"], "ON")]
-    {
-        if let Some(rest) = without(name, prefixes).filter(|rest| find(rest).is_some()) {
-            return (rest, meaning);
-        }
-    }
-    (name, value)
-}
-
-fn without<'a>(name: &'a str, prefixes: &[&str]) -> Option<&'a str> {
-    prefixes.iter().find_map(|prefix| {
-        let start = name.get(..prefix.len()).filter(|start| start.eq_ignore_ascii_case(prefix))?;
-        Some(&name[start.len()..])
-    })
 }
 
 /// `name = value`, `name` alone for ON; values quoted as in TOML or my.cnf.
@@ -239,26 +114,12 @@ mod tests {
     use super::*;
 
     fn settings(text: &str) -> Vec<(String, String)> {
-        let entries = ConfigFile::parse(text).unwrap().entries.into_iter();
+        let entries = ConfigFile::parse(text).entries.into_iter();
         let setting = |(_, entry)| match entry {
-            ConfigEntry::Setting(name, value) => (name, value),
+            Ok(ConfigEntry::Setting(name, value)) => (name, value),
             other => panic!("{other:?}"),
         };
         entries.map(setting).collect()
-    }
-
-    fn apply(text: &str) -> Result<Globals, ConfigError> {
-        apply_all(text).map(|(globals, _)| globals)
-    }
-
-    fn apply_all(text: &str) -> Result<(Globals, Vec<Applied>), ConfigError> {
-        let (globals, mut all) = (Globals::new(), Vec::new());
-        for (line, entry) in ConfigFile::parse(text)?.entries {
-            if let ConfigEntry::Setting(name, value) = entry {
-                all.push(apply_setting(&globals, line, &name, &value)?);
-            }
-        }
-        Ok((globals, all))
     }
 
     fn pairs(of: &[(&str, &str)]) -> Vec<(String, String)> {
@@ -273,55 +134,37 @@ mod tests {
     }
 
     #[test]
+    fn sections_of_others() {
+        let text = "[mysqld-5.7]\na=1\n[mysqld-8.4]\nb=2\n[mariadb-10.5]\nc=3\n[server] # all\nd=4\n[mysqldump]\ne\n[mariadb]\nf=5";
+        assert_eq!(settings(text), pairs(&[("b", "2"), ("d", "4"), ("f", "5")]));
+    }
+
+    #[test]
     fn toml() {
         let text = "port = 3_307\nbind = \"0.0.0.0\"\nautocommit = true\n";
         assert_eq!(settings(text), pairs(&[("port", "3307"), ("bind", "0.0.0.0"), ("autocommit", "true")]));
     }
 
     #[test]
-    fn errors_name_the_line() {
-        let error = |text: &str| apply(text).err().map(|error| error.to_string()).unwrap_or_default();
-        assert_eq!(error("\nserver_idd = 1"), "line 2: unknown setting 'server_idd'; did you mean 'server_id'?");
-        let many = "line 1: Variable 'port' can't be set to the value of 'many'; values: 0 to 65535";
-        assert_eq!(error("port = many"), many);
-        assert_eq!(error("socket = \"x"), "line 1: a value without its closing quote");
-        assert_eq!(error("[mysqld"), "line 1: a section without ']'");
-        assert_eq!(error("!includes x"), "line 1: '!includes' is neither !include nor !includedir");
-        assert_eq!(error("!include"), "line 1: !include without a path");
+    fn all_that_is_wrong_is_told_by_its_line() {
+        let text = "= 5\nsocket = \"x\n[mysqld\nport=1\n!includes x\n!include\nuser = 'a' b\n";
+        let entries = ConfigFile::parse(text).entries;
+        let wrong: Vec<_> = entries.into_iter().filter_map(|(line, entry)| Some((line, entry.err()?))).collect();
+        let expected = [
+            (1, "a value without a name"),
+            (2, "a value without its closing quote"),
+            (3, "a section without ']'"),
+            (5, "'!includes' is neither !include nor !includedir"),
+            (6, "!include without a path"),
+            (7, "' b' after the value"),
+        ];
+        assert_eq!(wrong, expected.map(|(line, what)| (line, what.to_owned())));
     }
 
     #[test]
     fn includes() {
-        let file = ConfigFile::parse("[client]\n!includedir /etc/conf.d/\nport=1\n!include more.cnf").unwrap();
+        let file = ConfigFile::parse("[client]\n!includedir /etc/conf.d/\nport=1\n!include more.cnf");
         let folder = ConfigEntry::IncludeFolder("/etc/conf.d/".into());
-        assert_eq!(file.entries, [(2, folder), (4, ConfigEntry::Include("more.cnf".into()))]);
-    }
-
-    #[test]
-    fn prefixes_of_my_cnf() {
-        let globals = apply("skip-autocommit\nloose-no-such=1\nloose-port=5").unwrap();
-        assert!(!globals.named("autocommit").as_bool());
-        assert_eq!(globals.named("port").as_u64(), 5);
-    }
-
-    #[test]
-    fn what_other_servers_know_is_no_mistake() {
-        let text = "[mariadbd]\nuser = mysql\nmyisam-recover-options = BACKUP\n[mysqld-9.7]\nmysqlx-bind-address = 127.0.0.1\n\
-                    log-bin = /var/log/mysql/bin\nmax_connections = 1000000\nback_log = 70\nskip-symbolic-links\ninnodb_log_file_size = x";
-        let (globals, applied) = apply_all(text).unwrap();
-        let adjusted = Applied::Adjusted("max_connections = 1000000 is out of range: 100000 holds".into());
-        let (taken, ignored) = (Applied::Taken, Applied::Ignored);
-        let expected = [&taken, &ignored, &ignored, &ignored, &adjusted, &taken, &ignored, &ignored];
-        assert_eq!(applied.iter().collect::<Vec<_>>(), expected);
-        assert!(globals.named("log_bin").as_bool());
-        assert_eq!(globals.named("max_connections").as_u64(), 100_000);
-    }
-
-    #[test]
-    fn what_is_not_there_and_relied_on_is_an_error() {
-        for setting in ["slow_query_log", "general_log = 1", "binlog-format = statement", "loose_slow_query_log = ON"] {
-            assert!(matches!(apply(setting), Err(ConfigError::Value { .. })), "{setting}");
-        }
-        apply("slow_query_log = 0\nskip-general-log\nbinlog_format = MIXED").unwrap();
+        assert_eq!(file.entries, [(2, Ok(folder)), (4, Ok(ConfigEntry::Include("more.cnf".into())))]);
     }
 }

@@ -2,22 +2,45 @@
 
 use std::fmt::Write;
 
+use super::config::SECTIONS;
 use super::{Kind, Scope, Setting, all};
 
 /// The page, as Markdown. A test holds that `docs/SETTINGS.md` is what this gives.
 pub fn manual() -> String {
     let mut page = String::from(
         "# Settings\n\nMade from the table in `crates/sql/src/settings`; do not edit.\n\n\
-         A setting is given in the configuration file (TOML, or `[mysqld]` of a my.cnf), as `--set NAME=VALUE`, or with \
-         `SET GLOBAL` and `SET SESSION` where the table says that it can be changed.\n\n## Settings that do something\n",
+         A setting is given in the configuration file (TOML, or a my.cnf), as `--set NAME=VALUE`, or with \
+         `SET GLOBAL` and `SET SESSION` where the table says that it can be changed.\n\n",
+    );
+    let sections: Vec<String> = SECTIONS.iter().map(|section| format!("`[{section}]`")).collect();
+    let _ = writeln!(
+        page,
+        "Of a my.cnf these sections are read, and what stands before the first: {}. Others are somebody else's, those of other \
+         versions too (`[mysqld-5.7]`, `[mariadb-10.5]`). `!include` and `!includedir` are followed wherever they stand. Names are as the \
+         option parsers of MySQL and MariaDB take them: `-` for `_`, `skip-`, `disable-`, `enable-`, `loose-` before them, numbers with \
+         K, M, G, T, P, E behind them, `default-time-zone` for time_zone. Later ones win, but the rules `replicate_…_db` and \
+         `replicate_…_table` add up. All that is wrong is told at once. What is computed by the server or belongs to one session is no \
+         option.\n\n## Settings that do something",
+        sections.join(", ")
     );
     all().iter().filter(|setting| setting.effective).for_each(|setting| section(&mut page, setting));
     page.push_str(
         "\n## Settings that are only understood\n\nClients ask for them, or files written for other servers name them. They \
-         can be read, and set where that is harmless, which changes nothing, and is warning 1235 where the value is another one.\n\n| name | default | |\n|---|---|---|\n",
+         can be read, and set where that is harmless, which changes nothing, and is warning 1235 where the value is another one.\n\n\
+         Given in a configuration file or with `--set`, one that would only tune another server is named once in the log, and \
+         keeps the value that is in force. One that would change what is kept, protected or executed has its values below, and any other is \
+         an error.\n\n| name | default | values | |\n|---|---|---|---|\n",
     );
     for setting in all().iter().filter(|setting| !setting.effective) {
-        let _ = writeln!(page, "| `{}` | {} | {} |", setting.name, code(setting.default), setting.doc);
+        let only: Vec<String> = setting.only.iter().map(|value| code(value)).collect();
+        let _ = writeln!(
+            page,
+            "| `{}` | {} | {} | {} |",
+            setting.name,
+            code(setting.default),
+            only.join(", "),
+            setting.doc
+        );
     }
     page
 }
@@ -28,7 +51,7 @@ fn section(page: &mut String, setting: &Setting) {
         let names: Vec<String> = setting.aliases.iter().map(|alias| format!("`{alias}`")).collect();
         let _ = writeln!(page, "- also: {}", names.join(", "));
     }
-    let _ = writeln!(page, "- values: {}", values(setting.kind));
+    let _ = writeln!(page, "- values: {}", values_of(setting));
     let _ = writeln!(page, "- default: {}", code(setting.default));
     let scope = match setting.scope {
         Scope::Global => "the server",
@@ -38,8 +61,15 @@ fn section(page: &mut String, setting: &Setting) {
     let _ = writeln!(page, "- of: {scope}; {}", if setting.dynamic { "can be changed with SET" } else { "fixed" });
 }
 
-/// The values that a kind takes, in words.
-pub fn values(kind: Kind) -> String {
+/// The values that a setting takes, in words.
+pub fn values_of(setting: &Setting) -> String {
+    match setting.only {
+        [] => values(setting.kind),
+        only => only.join(", "),
+    }
+}
+
+fn values(kind: Kind) -> String {
     match kind {
         Kind::Bool => "ON, OFF".into(),
         Kind::Int { min, max } => format!("{min} to {max}"),

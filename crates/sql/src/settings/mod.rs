@@ -16,20 +16,24 @@
 
 mod config;
 mod foreign;
+mod given;
 mod globals;
 mod manual;
 mod session;
 pub(crate) mod sql_mode;
 mod suggest;
+mod supported;
 mod table;
 mod value;
 
-pub use config::{Applied, ConfigEntry, ConfigError, ConfigFile, apply_setting};
+pub use config::{ConfigEntry, ConfigFile};
+pub use given::{Applied, GivenSettings, SettingError};
 pub use globals::Globals;
-pub use manual::{manual, values};
+pub use manual::{manual, values_of};
 pub use session::{Hot, SessionSettings};
 pub(crate) use session::{isolation_of, time_zone};
 pub use suggest::nearest;
+pub(crate) use supported::check_modes;
 pub use table::all;
 pub(crate) use value::parse_number;
 pub use value::{Checked, Kind, Scope, SettingValue};
@@ -53,6 +57,10 @@ pub struct Setting {
     pub dynamic: bool,
     /// Whether it does something here (`true`) or is only understood, because clients ask for it or old files name it.
     pub effective: bool,
+    /// The values that there are, if it has others elsewhere: those are refused (1235, and in a configuration file).
+    pub only: &'static [&'static str],
+    /// Whether the server finds it out, or a session sets it, and no configuration file can.
+    pub told: bool,
     /// What it is for, for the manual.
     pub doc: &'static str,
 }

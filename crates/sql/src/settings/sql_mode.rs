@@ -15,6 +15,11 @@ pub(crate) fn words(mode: SqlMode) -> String {
     words.collect::<Vec<_>>().join(",")
 }
 
+/// Words with the modes that some of them bring with them.
+pub(crate) fn expanded_words(given: &str) -> String {
+    words(expanded(parse(given)))
+}
+
 /// With the modes that ANSI and TRADITIONAL bring with them.
 pub(crate) fn expanded(mode: SqlMode) -> SqlMode {
     const ANSI: SqlMode = SqlMode(1 << 18);

@@ -1,7 +1,8 @@
 //! The table of settings, in parts by what they are about.
 //!
 //! To add one: a line in the part where a reader would look for it, in the order of names; then whoever uses it reads it by
-//! name when it changes. A setting that is only understood (`.understood()`) says so in the manual.
+//! name when it changes. A setting that is only understood (`.understood()`) says so in the manual; one of which other values would be
+//! missed by whoever gives them has `.only(…)`.
 
 mod engine;
 mod log;
@@ -47,7 +48,7 @@ pub(super) fn find(name: &str) -> Option<SettingId> {
 }
 
 const fn new(name: &'static str, kind: Kind, default: &'static str, scope: Scope, dynamic: bool) -> Setting {
-    Setting { name, aliases: &[], kind, default, scope, dynamic, effective: true, doc: "" }
+    Setting { name, aliases: &[], kind, default, scope, dynamic, effective: true, only: &[], told: false, doc: "" }
 }
 
 /// The server's, changed by SET GLOBAL.
@@ -88,6 +89,17 @@ impl Setting {
 
     const fn read_only(mut self) -> Setting {
         self.dynamic = false;
+        self
+    }
+
+    /// Other values would change what is kept, protected or executed, and do not here.
+    const fn only(mut self, values: &'static [&'static str]) -> Setting {
+        self.only = values;
+        self
+    }
+
+    const fn told(mut self) -> Setting {
+        self.told = true;
         self
     }
 }

@@ -303,7 +303,7 @@ impl Setting {
     }
 }
 
-fn bool_of(value: &SettingValue) -> Option<bool> {
+pub(super) fn bool_of(value: &SettingValue) -> Option<bool> {
     match value {
         SettingValue::Bool(on) => Some(*on),
         SettingValue::Int(0) | SettingValue::UInt(0) => Some(false),
@@ -317,7 +317,7 @@ fn bool_of(value: &SettingValue) -> Option<bool> {
     }
 }
 
-/// `64`, `64K`, `64M`, `64G`, `64T`, with or without a sign.
+/// `64`, `64K`, `64M`, `64G`, `64T`, `64P`, `64E`, with or without a sign.
 pub(crate) fn parse_number(text: &str) -> Option<i128> {
     let text = text.trim();
     let (digits, shift) = match text.chars().last()? {
@@ -325,6 +325,8 @@ pub(crate) fn parse_number(text: &str) -> Option<i128> {
         'm' | 'M' => (&text[..text.len() - 1], 20),
         'g' | 'G' => (&text[..text.len() - 1], 30),
         't' | 'T' => (&text[..text.len() - 1], 40),
+        'p' | 'P' => (&text[..text.len() - 1], 50),
+        'e' | 'E' => (&text[..text.len() - 1], 60),
         _ => (text, 0),
     };
     digits

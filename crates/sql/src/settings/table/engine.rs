@@ -23,11 +23,11 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["io_method"])
         .doc("How pages are read and written: io_uring, or worker threads; AUTO takes what works."),
     both("innodb_lock_wait_timeout", uint(1, 1_073_741_824), "50").doc("Seconds that a statement waits for a row lock (1205)."),
-    fixed("innodb_page_size", uint(16384, 16384), "16384").doc("Size of a page of the data file in bytes."),
-    fixed("innodb_rollback_on_timeout", BOOL, "OFF").doc("Whether 1205 rolls back the transaction instead of the statement."),
+    fixed("innodb_page_size", uint(16384, 16384), "16384").only(&["16384"]).doc("Size of a page of the data file in bytes."),
+    fixed("innodb_rollback_on_timeout", BOOL, "OFF").only(&["OFF"]).doc("Whether 1205 rolls back the transaction instead of the statement. Always OFF."),
     both("lock_wait_timeout", uint(1, 31_536_000), "31536000").doc("Seconds that a statement waits for a table's metadata lock."),
-    fixed("lower_case_table_names", uint(0, 0), "0").doc("Names of tables and databases are as written, and compared so."),
-    fixed("lower_case_file_system", BOOL, "OFF").understood().doc("Whether the file system ignores case."),
+    fixed("lower_case_table_names", uint(0, 0), "0").only(&["0"]).doc("Names of tables and databases are as written, and compared so."),
+    fixed("lower_case_file_system", BOOL, "OFF").understood().told().doc("Whether the file system ignores case."),
     global("memtable_size", uint(1 << 20, 1 << 40), "268435456")
         .doc("Bytes of row versions in memory. At half of it they are merged into the trees, and as long as that takes commits are slowed down to its pace."),
     fixed("recovery_read_only", BOOL, "OFF").doc(
@@ -45,7 +45,7 @@ pub(super) const ALL: &[Setting] = &[
         .doc("A foreign key has to refer to a whole unique key; OFF changes nothing of that, such keys are refused (6125)."),
     both("sql_generate_invisible_primary_key", BOOL, "ON")
         .read_only()
-        .doc("Whether a table without a primary key gets an invisible one. Always ON."),
+        .only(&["ON"]).doc("Whether a table without a primary key gets an invisible one. Always ON."),
     both("show_gipk_in_create_table_and_information_schema", BOOL, "ON")
         .doc("Whether generated primary keys are shown by SHOW and in information_schema."),
     both("sql_require_primary_key", BOOL, "OFF").doc("Whether a table without a primary key is refused."),

@@ -6,9 +6,9 @@ pub(super) const ALL: &[Setting] = &[
     global("binlog_cache_size", uint(4096, 512 << 20), "16777216")
         .doc("Bytes of a transaction's changes that stay in memory. Beyond it they go to temporary files, and the transaction becomes a log file of its own. (In MySQL such a transaction is copied into the log, so its default is 32 KiB.)"),
     fixed("binlog_checksum", Kind::Enum(&["NONE", "CRC32"]), "CRC32")
-        .doc("How events are protected. Always CRC32 here: the log is the only write-ahead log."),
+        .only(&["CRC32"]).doc("How events are protected. Always CRC32 here: the log is the only write-ahead log."),
     both("binlog_format", Kind::Enum(&["MIXED", "STATEMENT", "ROW"]), "ROW")
-        .doc("How changes are logged: as rows, whatever it says. MIXED is taken, since it leaves the choice to the server; STATEMENT is refused, because a \
+        .only(&["MIXED", "ROW"]).doc("How changes are logged: as rows, whatever it says. MIXED is taken, since it leaves the choice to the server; STATEMENT is refused, because a \
               program that asks for it relies on replicas executing its statements."),
     global("binlog_expire_logs_auto_purge", BOOL, "ON").doc("Whether files older than binlog_expire_logs_seconds are removed."),
     global("binlog_expire_logs_seconds", U32, "2592000")
@@ -29,24 +29,25 @@ pub(super) const ALL: &[Setting] = &[
     both("binlog_row_image", Kind::Enum(&["MINIMAL", "NOBLOB", "FULL"]), "FULL")
         .doc("Which columns a rows event has. FULL is what a follower installs without a read; MINIMAL is smaller and has to be executed."),
     fixed("binlog_row_metadata", Kind::Enum(&["MINIMAL", "FULL"]), "FULL")
-        .doc("How much a table map event says about the table. Always FULL."),
+        .only(&["FULL"]).doc("How much a table map event says about the table. Always FULL."),
     both("binlog_row_value_options", TEXT, "").understood().doc("Partial JSON updates: without effect, documents are logged whole."),
     both("binlog_rows_query_log_events", BOOL, "OFF")
         .alias(&["binlog_annotate_row_events"])
         .doc("Whether the statement's text goes before its rows, in a ROWS_QUERY event."),
     fixed("binlog_sync_method", Kind::Enum(&["FDATASYNC", "O_DSYNC"]), "FDATASYNC")
         .doc("How a group is made durable: a write and fdatasync, or one write to a file opened with O_DSYNC."),
-    both("binlog_transaction_compression", BOOL, "OFF").read_only().understood().doc("Compressed transactions; always OFF here."),
+    both("binlog_transaction_compression", BOOL, "OFF").read_only().understood().only(&["OFF"]).doc("Compressed transactions; always OFF here."),
     global("binlog_transaction_dependency_history_size", uint(1, 100_000_000), "1000000")
         .doc("Number of row hashes kept to find the newest transaction that wrote the same row (last_committed)."),
     global("binlog_transaction_dependency_tracking", Kind::Enum(&["COMMIT_ORDER", "WRITESET", "WRITESET_SESSION"]), "WRITESET").doc(
         "Where last_committed comes from. WRITESET: from who wrote the same rows last; WRITESET_SESSION: also from what the session has \
          committed before; COMMIT_ORDER: also from all that was visible when the transaction was committed.",
     ),
-    global("expire_logs_days", Kind::Double { min: 0.0, max: 99.0 }, "0").understood().doc("See binlog_expire_logs_seconds."),
-    fixed("log_bin", BOOL, "ON").doc("Whether there is a binary log. Always ON: there is no other log."),
-    fixed("log_bin_basename", TEXT, "").doc("Where the log files are, without their numbers."),
-    fixed("log_bin_index", TEXT, "").doc("Where the list of log files is."),
+    global("expire_logs_days", Kind::Double { min: 0.0, max: 99.0 }, "30")
+        .doc("MariaDB's: binlog_expire_logs_seconds in days, with a fraction. Whichever of the two was set last holds."),
+    fixed("log_bin", BOOL, "ON").only(&["ON"]).doc("Whether there is a binary log. Always ON: there is no other log."),
+    fixed("log_bin_basename", TEXT, "").told().doc("Where the log files are, without their numbers."),
+    fixed("log_bin_index", TEXT, "").understood().doc("Where the list of log files is."),
     fixed("log_replica_updates", BOOL, "ON")
         .alias(&["log_slave_updates"])
         .doc(

@@ -2,6 +2,16 @@
 
 use super::*;
 
+/// Ways to say that the first factor of an account is what it asks for, and caching_sha2_password if it does not.
+const DEFAULT_POLICIES: [&str; 6] = [
+    "*,,",
+    "*",
+    "caching_sha2_password",
+    "caching_sha2_password,,",
+    "*:caching_sha2_password",
+    "*:caching_sha2_password,,",
+];
+
 pub(super) const ALL: &[Setting] = &[
     fixed("bind_address", TEXT, "127.0.0.1").alias(&["bind"]).doc("The address that the server listens on."),
     both("connection_memory_limit", uint(2 << 20, u64::MAX), "268435456").doc(
@@ -17,14 +27,17 @@ pub(super) const ALL: &[Setting] = &[
         "caching_sha2_password",
     )
     .doc("How new accounts prove themselves if nothing else is said."),
-    global("authentication_policy", TEXT, "*,,").understood().doc("See default_authentication_plugin."),
+    global("authentication_policy", TEXT, "*,,")
+        .understood()
+        .only(&DEFAULT_POLICIES)
+        .doc("See default_authentication_plugin."),
     global("default_password_lifetime", uint(0, 65535), "0").doc(
         "Days after which passwords expire, of accounts that say nothing themselves (PASSWORD EXPIRE DEFAULT); 0 for never.",
     ),
     fixed("disconnect_on_expired_password", BOOL, "ON").doc(
         "Clients that cannot change an expired password are refused (1862); OFF lets them in, to run nothing else (1820).",
     ),
-    fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().doc("Whether TLS is there."),
+    fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().told().doc("Whether TLS is there."),
     both("generated_random_password_length", uint(5, 255), "20").doc("Signs of a password that RANDOM PASSWORD makes."),
     global("global_connection_memory_limit", uint(16 << 20, u64::MAX), "18446744073709551615").doc(
         "Bytes of memory that all connections may take together (4081), but for accounts with CONNECTION_ADMIN.",
@@ -62,19 +75,19 @@ pub(super) const ALL: &[Setting] = &[
     fixed("port", uint(0, 65535), "3306").doc("The TCP port; 0 takes a free one."),
     global("protocol_compression_algorithms", Kind::Set(&["zlib", "zstd", "uncompressed"]), "zlib,zstd,uncompressed")
         .doc("How clients may have their connections compressed; without `uncompressed` they have to."),
-    fixed("protocol_version", uint(10, 10), "10").doc("Version of the client/server protocol."),
+    fixed("protocol_version", uint(10, 10), "10").told().doc("Version of the client/server protocol."),
     global("require_secure_transport", BOOL, "OFF")
         .doc("Whether clients without TLS are refused, unless they come over the socket."),
     fixed("report_host", TEXT, "").doc("The name under which this server registers with its source."),
     fixed("report_port", uint(0, 65535), "0")
         .doc("The port that this server registers with its source; 0 for its own."),
-    fixed("skip_name_resolve", BOOL, "ON").doc("Names of hosts are not looked up; accounts are matched by address."),
+    fixed("skip_name_resolve", BOOL, "ON").only(&["ON"]).doc("Names of hosts are not looked up; accounts are matched by address."),
     fixed("skip_networking", BOOL, "OFF").doc("Whether only the socket is served."),
     fixed("socket", TEXT, "").doc("The path of the Unix socket; relative to datadir."),
     fixed("ssl_ca", TEXT, "").doc("Certificates that clients' certificates are checked against."),
     fixed("ssl_cert", TEXT, "server-cert.pem").doc("The server's certificate; made at first start if it is missing."),
     fixed("ssl_key", TEXT, "server-key.pem").doc("The key of the server's certificate."),
-    fixed("tls_version", TEXT, "TLSv1.2,TLSv1.3").doc("Versions of TLS that are spoken."),
+    fixed("tls_version", Kind::Set(&["TLSv1.2", "TLSv1.3"]), "TLSv1.2,TLSv1.3").doc("Versions of TLS that are spoken."),
     fixed("user", TEXT, "").doc("The user of the operating system that the server becomes when root starts it."),
     both("wait_timeout", uint(1, 31_536_000), "28800").doc("Seconds after which an idle connection is closed."),
     fixed("worker_threads", uint(0, 1024), "0").doc("Threads that run sessions; 0 for one per core."),

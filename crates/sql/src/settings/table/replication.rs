@@ -7,29 +7,29 @@ const MODE: Kind = Kind::Enum(&["OFF", "OFF_PERMISSIVE", "ON_PERMISSIVE", "ON"])
 const TYPE_CONVERSIONS: &[&str] = &["ALL_LOSSY", "ALL_NON_LOSSY", "ALL_SIGNED", "ALL_UNSIGNED"];
 
 pub(super) const ALL: &[Setting] = &[
-    fixed("enforce_gtid_consistency", Kind::Enum(&["OFF", "ON", "WARN"]), "ON").doc("Always ON."),
+    fixed("enforce_gtid_consistency", Kind::Enum(&["OFF", "ON", "WARN"]), "ON").only(&["ON"]).doc("Always ON."),
     session("default_master_connection", TEXT, "").doc(
         "The channel that statements mean which name none, as in MariaDB: CHANGE MASTER, START, STOP, RESET and SHOW SLAVE, CHANGE REPLICATION FILTER, SET \
          GLOBAL replicate_…. Empty for all of them, as in MySQL.",
     ),
-    fixed("gtid_executed", TEXT, "").doc("All transactions that were ever committed here."),
+    fixed("gtid_executed", TEXT, "").told().doc("All transactions that were ever committed here."),
     session("gtid_next", TEXT, "AUTOMATIC").doc(
         "The identifier of the next transaction: UUID:NUMBER or UUID:TAG:NUMBER, of which what is executed already is left out; or of \
          all from now on: AUTOMATIC or AUTOMATIC:TAG.",
     ),
-    fixed("gtid_mode", MODE, "ON").doc("Whether transactions have identifiers. Always ON."),
+    fixed("gtid_mode", MODE, "ON").only(&["ON"]).doc("Whether transactions have identifiers. Always ON."),
     session("gtid_seq_no", U64, "0").doc(
         "Set by mariadb-binlog's output: the number of the next transaction's GTID, with session values of gtid_domain_id and server_id. \
          0 for what gtid_next says.",
     ),
-    both("gtid_owned", TEXT, "").read_only().doc(
+    both("gtid_owned", TEXT, "").read_only().told().doc(
         "GTIDs that were chosen (gtid_next, a replica) for transactions that have not ended: the session's, or all, with the numbers of their connections.",
     ),
-    global("gtid_purged", TEXT, "").doc(
+    global("gtid_purged", TEXT, "").told().doc(
         "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
          says that it holds.",
     ),
-    global("gtid_slave_pos", TEXT, "").doc(
+    global("gtid_slave_pos", TEXT, "").told().doc(
         "The last transaction of each domain of MariaDB sources that is executed here. Set to what a dump that is loaded says that it holds.",
     ),
     both("gtid_domain_id", U32, "0").doc(
@@ -37,20 +37,20 @@ pub(super) const ALL: &[Setting] = &[
          another server's; in 0 they have this server's UUID.",
     ),
     session("immediate_server_version", U32, "999999").understood().doc("Set by mysqlbinlog's output."),
-    fixed("offline_mode", BOOL, "OFF").doc("Whether only administrators may connect. Always OFF."),
+    fixed("offline_mode", BOOL, "OFF").only(&["OFF"]).doc("Whether only administrators may connect. Always OFF."),
     session("original_commit_timestamp", U64, "36028797018963968").doc(
         "When the next transaction was committed first, in microseconds since 1970; the default for now. Set by mysqlbinlog's output.",
     ),
     session("original_server_version", U32, "999999")
         .doc("The version of the server where the next transaction was committed first. Set by mysqlbinlog's output."),
-    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).doc(
+    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).told().doc(
         "Whether the session executes a log that mysqlbinlog prints: what its statements depend on and is not supported here is an \
          error (1235), and a CREATE TABLE whose rows follow in the same transaction leaves it open.",
     ),
     session("pseudo_thread_id", U32, "0").understood().doc("Set by mysqlbinlog's output."),
     session("rbr_exec_mode", Kind::Enum(&["STRICT", "IDEMPOTENT"]), "STRICT").doc("replica_exec_mode for BINLOG."),
     global("read_only", BOOL, "OFF").doc("Whether accounts without CONNECTION_ADMIN may change data (1290)."),
-    fixed("relay_log_basename", TEXT, "").understood().doc("There is no relay log."),
+    fixed("relay_log_basename", TEXT, "").understood().told().doc("There is no relay log."),
     fixed("relay_log", TEXT, "")
         .understood()
         .doc("A follower's own log is the copy of its source's; there is no relay log."),
@@ -116,7 +116,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("replica_skip_errors", Kind::Enum(&["OFF"]), "OFF")
         .alias(&["slave_skip_errors"])
         .understood()
-        .doc("No error is passed over: a replica that has one stops."),
+        .only(&["OFF"]).doc("No error is passed over: a replica that has one stops."),
     global("replica_transaction_retries", uint(0, u32::MAX as u64), "10").alias(&["slave_transaction_retries"]).doc(
         "How often a transaction of another server's log is tried again after a deadlock or a timeout (1213, 1205), before the replica stops.",
     ),
@@ -170,21 +170,21 @@ pub(super) const ALL: &[Setting] = &[
     global("rpl_semi_sync_source_wait_no_replica", BOOL, "ON")
         .alias(&["rpl_semi_sync_master_wait_no_slave"])
         .doc("Whether commits wait also while fewer replicas are connected than have to acknowledge."),
-    fixed("rpl_semi_sync_source_wait_point", Kind::Enum(&["AFTER_SYNC"]), "AFTER_SYNC")
+    fixed("rpl_semi_sync_source_wait_point", Kind::Enum(&["AFTER_SYNC"]), "AFTER_SYNC").only(&["AFTER_SYNC"])
         .alias(&["rpl_semi_sync_master_wait_point"])
         .doc("Where commits wait: behind the sync, before anybody sees them."),
     global("server_id", uint(0, u32::MAX as u64), "1")
         .read_only()
         .doc("This server's number in the replication topology; in every event."),
-    fixed("server_uuid", TEXT, "").doc("This server's identity; made at first start, the first half of its GTIDs."),
+    fixed("server_uuid", TEXT, "").told().doc("This server's identity; made at first start, the first half of its GTIDs."),
     fixed("server_id_bits", uint(32, 32), "32").understood().doc("Bits of server_id that count."),
     fixed("source_verify_checksum", BOOL, "ON")
         .alias(&["master_verify_checksum"])
-        .doc("Whether checksums are verified when the log is read for a replica. Always ON."),
+        .only(&["ON"]).doc("Whether checksums are verified when the log is read for a replica. Always ON."),
     global("replica_sql_verify_checksum", BOOL, "ON")
         .alias(&["slave_sql_verify_checksum"])
         .read_only()
-        .doc("Whether checksums are verified before an event is applied. Always ON."),
+        .only(&["ON"]).doc("Whether checksums are verified before an event is applied. Always ON."),
     global("replicate_do_db", TEXT, "").doc("Of a source whose log is executed (not copied) only these databases, between commas. As CHANGE REPLICATION FILTER."),
     global("replicate_ignore_db", TEXT, "").doc("Not these databases."),
     global("replicate_do_table", TEXT, "").doc("Only these tables: `database.table`, between commas."),

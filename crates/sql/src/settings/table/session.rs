@@ -48,26 +48,28 @@ pub(super) const ALL: &[Setting] = &[
     both("autocommit", BOOL, "ON").doc("Whether each statement is a transaction of its own."),
     both("big_tables", BOOL, "OFF").understood().doc("Intermediate results need no such hint."),
     both("character_set_client", Kind::CharacterSet, "utf8mb4").doc("The character set of statements."),
+    fixed("character_set_client_handshake", BOOL, "ON")
+        .doc("Whether a connection begins with the character set that the client says; OFF: with that of the server (`skip-character-set-client-handshake`)."),
     both("character_set_collations", TEXT, "")
         .doc("MariaDB's, set by mariadb-binlog's output: `utf8mb4=…` sets default_collation_for_utf8mb4, `utf8mb3=…` is what definitions mean that say utf8mb3 and no collation."),
     both("character_set_connection", Kind::CharacterSet, "utf8mb4").doc("The character set of literals."),
-    both("character_set_database", Kind::CharacterSet, "utf8mb4").doc("The character set of the default database."),
+    both("character_set_database", Kind::CharacterSet, "utf8mb4").told().doc("The character set of the default database."),
     both("character_set_filesystem", Kind::CharacterSet, "binary").understood().doc("File names are bytes."),
     both("character_set_results", Kind::CharacterSet, "utf8mb4").doc("The character set of results."),
     both("character_set_server", Kind::CharacterSet, "utf8mb4").doc("The character set of new databases."),
-    fixed("character_set_system", Kind::CharacterSet, "utf8mb3").doc("The character set of names."),
+    fixed("character_set_system", Kind::CharacterSet, "utf8mb3").told().doc("The character set of names."),
     both("check_constraint_checks", BOOL, "ON").understood().doc("There are no CHECK constraints."),
     both("collation_connection", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of literals."),
-    both("collation_database", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of the default database."),
+    both("collation_database", Kind::Collation, "utf8mb4_0900_ai_ci").told().doc("The collation of the default database."),
     both("collation_server", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of new databases."),
     fixed("xa_detach_on_prepare", BOOL, "ON")
-        .doc("A session lets go of a transaction that it has prepared (XA). Always ON."),
+        .only(&["ON"]).doc("A session lets go of a transaction that it has prepared (XA). Always ON."),
     both("completion_type", Kind::Enum(&["NO_CHAIN", "CHAIN", "RELEASE"]), "NO_CHAIN")
         .doc("What follows COMMIT and ROLLBACK that say nothing."),
     both("cte_max_recursion_depth", U32, "1000").doc("Most rounds of a recursive common table expression."),
     both("default_collation_for_utf8mb4", Kind::Collation, "utf8mb4_0900_ai_ci")
         .doc("The collation that CHARACTER SET utf8mb4 alone means."),
-    both("default_table_encryption", BOOL, "OFF").doc("Whether new tables are encrypted. Only OFF."),
+    both("default_table_encryption", BOOL, "OFF").only(&["OFF"]).doc("Whether new tables are encrypted. Only OFF."),
     both("default_week_format", uint(0, 7), "0").doc("The mode of WEEK() without one."),
     both("div_precision_increment", uint(0, 30), "4").doc("Digits that a division adds."),
     session("error_count", U64, "0").read_only().doc("Number of errors of the last statement."),
@@ -118,20 +120,20 @@ pub(super) const ALL: &[Setting] = &[
     )
     .doc("Settings that are sent with OK packets when they are set, with commas between; `*` for all."),
     both("session_track_transaction_info", Kind::Enum(&["OFF", "STATE", "CHARACTERISTICS"]), "OFF")
-        .doc("What of transactions is sent with OK packets. Only OFF."),
+        .only(&["OFF"]).doc("What of transactions is sent with OK packets. Only OFF."),
     both("sort_buffer_size", uint(32768, u64::MAX), "1048576")
         .doc("Bytes of rows that a sort keeps in memory; more go to temporary files."),
-    both("sql_auto_is_null", BOOL, "OFF").understood().doc("IS NULL has no second meaning."),
+    both("sql_auto_is_null", BOOL, "OFF").understood().told().doc("IS NULL has no second meaning."),
     both("sql_big_selects", BOOL, "ON").understood().doc("Joins are not limited."),
     both("sql_buffer_result", BOOL, "OFF").understood().doc("Results are not buffered whole."),
-    both("sql_if_exists", BOOL, "OFF").doc("Whether IF EXISTS is implied (MariaDB). Only OFF."),
+    both("sql_if_exists", BOOL, "OFF").only(&["OFF"]).doc("Whether IF EXISTS is implied (MariaDB). Only OFF."),
     both("sql_mode", Kind::Set(SQL_MODES), SQL_MODE_DEFAULT).doc("How strict and how standard SQL is."),
     both("sql_notes", BOOL, "ON").doc("Whether notes count as warnings and are kept."),
     both("sql_quote_show_create", BOOL, "ON").understood().doc("SHOW CREATE always quotes names."),
     both("sql_safe_updates", BOOL, "OFF").doc("Whether UPDATE and DELETE need a key in WHERE, or a LIMIT."),
     both("sql_select_limit", U64, "18446744073709551615").doc("LIMIT of a SELECT that has none."),
     both("sql_warnings", BOOL, "OFF").understood().doc("A single-row INSERT's OK never has its warnings in words."),
-    both("system_versioning_insert_history", BOOL, "OFF").doc("MariaDB's. Only OFF: there are no versioned tables."),
+    both("system_versioning_insert_history", BOOL, "OFF").only(&["OFF"]).doc("MariaDB's. Only OFF: there are no versioned tables."),
     fixed("system_time_zone", TEXT, "UTC").doc("The zone of the machine."),
     both("time_zone", Kind::TimeZone, "SYSTEM").doc("The zone of the session: SYSTEM, +02:00, or a name."),
     session("timestamp", Kind::Double { min: 0.0, max: 2147483647.0 }, "0")

@@ -10,7 +10,7 @@ pub(super) const ALL: &[Setting] = &[
     both("print_identified_with_as_hex", BOOL, "OFF").understood().doc("Hashes are printed as text."),
     both("show_create_table_skip_secondary_engine", BOOL, "OFF").understood().doc("There are no secondary engines."),
     both("show_create_table_verbosity", BOOL, "OFF").understood().doc("SHOW CREATE TABLE says all that there is."),
-    fixed("ssl_fips_mode", TEXT, "OFF").understood().doc("TLS is rustls's."),
+    fixed("ssl_fips_mode", TEXT, "OFF").understood().only(&["OFF", "0"]).doc("TLS is rustls's."),
     fixed("basedir", TEXT, "/usr/").understood().doc("Where the program is."),
     both("bulk_insert_buffer_size", U64, "8388608").understood().doc("MyISAM's."),
     fixed("back_log", uint(1, 65535), "151")
@@ -23,23 +23,23 @@ pub(super) const ALL: &[Setting] = &[
     global("event_scheduler", Kind::Enum(&["OFF", "ON", "DISABLED"]), "DISABLED")
         .read_only()
         .understood()
-        .doc("There are no events."),
+        .only(&["OFF", "DISABLED"]).doc("There are no events."),
     global("flush", BOOL, "OFF").understood().doc("MyISAM's."),
-    global("general_log", BOOL, "OFF").read_only().understood().doc("Statements are not logged; ON in a configuration file is an error."),
+    global("general_log", BOOL, "OFF").read_only().understood().only(&["OFF"]).doc("Statements are not logged; ON in a configuration file is an error."),
     global("general_log_file", TEXT, "").understood().doc("Statements are not logged to a file."),
-    fixed("have_compress", TEXT, "YES").understood().doc("COMPRESS() is there."),
-    fixed("have_dynamic_loading", TEXT, "NO").understood().doc("There are no plugins to load."),
-    fixed("have_geometry", TEXT, "NO").understood().doc("There are no spatial types."),
-    fixed("have_profiling", TEXT, "NO").understood().doc("Statements are not profiled."),
-    fixed("have_query_cache", TEXT, "NO").understood().doc("There is no query cache."),
-    fixed("have_rtree_keys", TEXT, "NO").understood().doc("There are no spatial indexes."),
-    fixed("have_symlink", TEXT, "DISABLED").understood().doc("Tables are not files."),
+    fixed("have_compress", TEXT, "YES").understood().told().doc("COMPRESS() is there."),
+    fixed("have_dynamic_loading", TEXT, "NO").understood().told().doc("There are no plugins to load."),
+    fixed("have_geometry", TEXT, "NO").understood().told().doc("There are no spatial types."),
+    fixed("have_profiling", TEXT, "NO").understood().told().doc("Statements are not profiled."),
+    fixed("have_query_cache", TEXT, "NO").understood().told().doc("There is no query cache."),
+    fixed("have_rtree_keys", TEXT, "NO").understood().told().doc("There are no spatial indexes."),
+    fixed("have_symlink", TEXT, "DISABLED").understood().told().doc("Tables are not files."),
     global("innodb_stats_auto_recalc", BOOL, "ON")
         .understood()
         .doc("Numbers of rows are estimated when they are asked for."),
-    fixed("hostname", TEXT, "localhost").doc("The machine's name."),
-    global("init_connect", TEXT, "").read_only().understood().doc("Statements for each new connection; none."),
-    fixed("init_file", TEXT, "").understood().doc("Statements at start; none."),
+    fixed("hostname", TEXT, "localhost").told().doc("The machine's name."),
+    global("init_connect", TEXT, "").read_only().understood().only(&[""]).doc("Statements for each new connection; none."),
+    fixed("init_file", TEXT, "").understood().only(&[""]).doc("Statements at start; none."),
     global("innodb_adaptive_hash_index", BOOL, "OFF").read_only().understood().doc("InnoDB's; there is none."),
     both("innodb_autoinc_lock_mode", uint(0, 2), "2")
         .read_only()
@@ -53,7 +53,7 @@ pub(super) const ALL: &[Setting] = &[
     global("innodb_fast_shutdown", uint(0, 2), "1").understood().doc("InnoDB's."),
     fixed("innodb_file_per_table", BOOL, "OFF").understood().doc("There is one data file."),
     fixed("innodb_flush_method", TEXT, "O_DIRECT").understood().doc("See binlog_sync_method."),
-    fixed("innodb_force_recovery", uint(0, 6), "0").understood().doc("InnoDB's."),
+    fixed("innodb_force_recovery", uint(0, 6), "0").understood().only(&["0"]).doc("A damaged page is mended by the server (repair_damaged_pages), a damaged file is made anew from the log (`--rebuild`)."),
     global("innodb_io_capacity", uint(100, u64::MAX), "10000").understood().doc("See checkpoint_write_rate."),
     global("innodb_io_capacity_max", uint(100, u64::MAX), "20000").understood().doc("See checkpoint_write_rate."),
     fixed("innodb_log_buffer_size", U64, "16777216").understood().doc("There is no redo log."),
@@ -64,18 +64,18 @@ pub(super) const ALL: &[Setting] = &[
     fixed("innodb_open_files", U32, "4000").understood().doc("InnoDB's."),
     global("innodb_print_all_deadlocks", BOOL, "OFF").understood().doc("InnoDB's."),
     fixed("innodb_read_io_threads", uint(1, 64), "4").understood().doc("InnoDB's."),
-    fixed("innodb_read_only", BOOL, "OFF").understood().doc("InnoDB's."),
+    fixed("innodb_read_only", BOOL, "OFF").understood().only(&["OFF"]).doc("Files are always written; super_read_only keeps clients from changing data."),
     global("innodb_redo_log_capacity", U64, "0").understood().doc("There is no redo log; see checkpoint_log_size."),
     global("innodb_stats_on_metadata", BOOL, "OFF").understood().doc("InnoDB's."),
     global("innodb_stats_persistent", BOOL, "ON").understood().doc("InnoDB's."),
     both("innodb_strict_mode", BOOL, "ON").understood().doc("Options that are not understood are always errors."),
     both("innodb_table_locks", BOOL, "ON").understood().doc("InnoDB's."),
     fixed("innodb_thread_concurrency", U32, "0").understood().doc("A session is a task."),
-    fixed("innodb_version", TEXT, "8.4.0").understood().doc("Asked for by old tools."),
+    fixed("innodb_version", TEXT, "8.4.0").understood().told().doc("Asked for by old tools."),
     fixed("innodb_write_io_threads", uint(1, 64), "4").understood().doc("InnoDB's."),
     global("key_buffer_size", U64, "8388608").understood().doc("MyISAM's."),
     fixed("large_pages", BOOL, "OFF").understood().doc("The allocator decides."),
-    fixed("license", TEXT, "MIT OR Apache-2.0").doc("The program's licence."),
+    fixed("license", TEXT, "MIT OR Apache-2.0").told().doc("The program's licence."),
     global("local_infile", BOOL, "OFF").doc("Whether clients may send files (LOAD DATA LOCAL)."),
     global("log_bin_trust_function_creators", BOOL, "OFF").understood().doc("There are no stored functions."),
     fixed("log_error", TEXT, "stderr").doc(
@@ -116,12 +116,12 @@ pub(super) const ALL: &[Setting] = &[
         "The folder of which LOAD DATA may read files of the server; empty for any, NULL for none. Accounts need the privilege FILE.",
     ),
     fixed("skip_external_locking", BOOL, "ON").understood().doc("MyISAM's."),
-    fixed("skip_show_database", BOOL, "OFF").understood().doc("Databases are shown to those who have rights in them."),
+    fixed("skip_show_database", BOOL, "OFF").understood().only(&["OFF"]).doc("Databases are shown to those who have rights in them."),
     global("slow_launch_time", U32, "2").understood().doc("There are no threads to launch."),
     global("slow_query_log", BOOL, "OFF")
         .read_only()
         .understood()
-        .doc("Statements are not logged; ON in a configuration file is an error."),
+        .only(&["OFF"]).doc("Statements are not logged; ON in a configuration file is an error."),
     global("slow_query_log_file", TEXT, "").understood().doc("Statements are not logged."),
     global("stored_program_cache", U32, "256").understood().doc("There are no stored procedures."),
     global("sync_master_info", U32, "0")
@@ -140,6 +140,6 @@ pub(super) const ALL: &[Setting] = &[
          replicas follow by GTIDs where it begins with 10 or more (`11.8.0-commuter`), and by position where it does not.",
     ),
     fixed("version_comment", TEXT, "commuter").doc("The program's name."),
-    fixed("version_compile_machine", TEXT, "x86_64").doc("The machine that the program was built for."),
-    fixed("version_compile_os", TEXT, "Linux").doc("The system that the program was built for."),
+    fixed("version_compile_machine", TEXT, "x86_64").told().doc("The machine that the program was built for."),
+    fixed("version_compile_os", TEXT, "Linux").told().doc("The system that the program was built for."),
 ];
