@@ -30,8 +30,9 @@ pub(crate) fn group_key(
     out: &mut Vec<u8>,
 ) -> Result<(), SqlError> {
     for key in keys {
-        order::encode(&key.ty, &key.eval(row, &context.eval)?, false, out);
-        memory::check()?;
+        let value = key.eval(row, &context.eval)?;
+        memory::check_room(out, value.as_bytes().map_or(0, |bytes| bytes.len()))?;
+        order::encode(&key.ty, &value, false, out);
     }
     Ok(())
 }
