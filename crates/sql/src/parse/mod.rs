@@ -88,6 +88,8 @@ pub(crate) use tokens::RESERVED;
 pub struct ParseContext {
     /// ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT count.
     pub sql_mode: SqlMode,
+    /// Names of accounts may be as long as MariaDB's: the text is out of a log.
+    pub long_accounts: bool,
 }
 
 /// The version that `/*!50700 … */` is compared with.
@@ -188,6 +190,7 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
     let whole: Arc<str> = Arc::from(text[..end].trim_end());
     let parse = || {
         let mut tokens = Tokens::new(tokens, text, context.sql_mode);
+        tokens.long_accounts = context.long_accounts;
         if !literal_rows.is_empty() {
             tokens.literal_rows = LiteralRows::new(whole.clone(), context.sql_mode, literal_rows);
         }
