@@ -12,7 +12,7 @@ fuzz_target!(|data: &[u8]| {
     let chosen = MODES.iter().enumerate().filter(|(bit, _)| modes >> bit & 1 == 1);
     let sql_mode = chosen.fold(SqlMode::default(), |all, (_, mode)| all.with(*mode));
     let text = String::from_utf8_lossy(text);
-    let context = ParseContext { sql_mode };
+    let context = ParseContext { sql_mode, ..ParseContext::default() };
     let mut rest = &*text;
     while let Some(length) = next_statement(rest.as_bytes(), sql_mode) {
         assert!(length > 0, "it goes on");

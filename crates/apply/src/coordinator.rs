@@ -119,6 +119,13 @@ impl Coordinator {
         self.reader.position()
     }
 
+    /// The last transaction that was taken, and up to where the log was read behind it; `None` while a transaction is held that is to be taken
+    /// later.
+    pub(crate) fn read_to(&self) -> Option<(CommitNumber, LogPosition)> {
+        let last = CommitNumber(self.next.0.saturating_sub(1));
+        self.held.is_none().then(|| (last, self.reader.position()))
+    }
+
     fn named(&self, error: ApplyError) -> ApplyError {
         error.named(self.shared.engine.log())
     }

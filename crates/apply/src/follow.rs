@@ -36,6 +36,8 @@ struct State {
     reason: Option<ApplyError>,
     /// What is to be applied next is applied then.
     delayed_until: Option<UnixMicros>,
+    /// The last transaction that was taken when there was no more, and up to where the log was read.
+    read_to: Option<(CommitNumber, LogPosition)>,
 }
 
 /// Where an applier is to stop by itself (`START REPLICA UNTIL`), asked between two transactions.
@@ -61,7 +63,7 @@ pub struct ApplierStatus {
     pub delayed_until: Option<UnixMicros>,
     /// The last transaction that can be seen.
     pub applied: CommitNumber,
-    /// Where that ends in the log.
+    /// Where that ends in the log, or what is behind it and no transaction.
     pub position: LogPosition,
     /// Where the log ends.
     pub log_end: LogPosition,
@@ -124,7 +126,7 @@ impl Applier {
                 tracing::error!("the applier stops: {error}");
             }
             let mut state = this.state.lock();
-            *state = State { error: result.err().or(state.reason.take()), ..State::default() };
+            *state = State { error: result.err().or(state.reason.take()), read_to: state.read_to, ..State::default() };
             drop(state);
             this.changed.notify(usize::MAX);
         };
@@ -175,11 +177,11 @@ impl Applier {
 
     /// How it is doing.
     pub fn status(&self) -> ApplierStatus {
-        let (is_running, error, delayed_until) = {
+        let (is_running, error, delayed_until, read_to) = {
             let state = self.state.lock();
-            (state.is_running, state.error.clone(), state.delayed_until)
+            (state.is_running, state.error.clone(), state.delayed_until, state.read_to)
         };
-        let (applied, position) = self.engine.visible();
+        let (applied, position) = self.applied_to(read_to);
         ApplierStatus {
             is_running,
             error,
@@ -193,6 +195,14 @@ impl Applier {
             rate: self.stats.rate(self.engine.env().clock.monotonic()),
             last_commit_time: UnixMicros(self.stats.last_commit_time.load(Ordering::Relaxed)),
         }
+    }
+
+    /// The last transaction that can be seen, and its end; or, if it was the last one up to where the log was read, that place: behind the
+    /// end of a file, and the head of the next one.
+    fn applied_to(&self, read_to: Option<(CommitNumber, LogPosition)>) -> (CommitNumber, LogPosition) {
+        let (applied, position) = self.engine.visible();
+        let read = read_to.filter(|&(last, at)| last == applied && at <= self.engine.log().durable_end());
+        (applied, read.map_or(position, |(_, at)| at.max(position)))
     }
 
     async fn follow(&self, mut coordinator: Coordinator) -> Result<(), ApplyError> {
@@ -223,6 +233,7 @@ impl Applier {
             }
             // Everything there is, is under way; what comes meanwhile is the next batch.
             coordinator.dispatch().await?;
+            self.state.lock().read_to = coordinator.read_to();
             let stopped = async {
                 stopped.await;
                 Ok(())

@@ -275,6 +275,7 @@ pub mod codes {
     pub const NO_REFERENCED_ROW_2: Code = (1452, "23000");
     pub const MAX_PREPARED_STMT_COUNT_REACHED: Code = (1461, "42000");
     pub const AUTOINC_READ_FAILED: Code = (1467, "HY000");
+    pub const WRONG_STRING_LENGTH: Code = (1470, "HY000");
     pub const NON_INSERTABLE_TABLE: Code = (1471, "HY000");
     pub const TOO_HIGH_NESTING_OF_SELECT: Code = (1473, "HY000");
     pub const ILLEGAL_HA_CREATE_OPTION: Code = (1478, "HY000");

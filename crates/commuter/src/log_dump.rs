@@ -1,6 +1,6 @@
 //! `commuter log dump`: events of log files, or of a server's log, for people or as JSON.
 
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Read as _, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -67,6 +67,7 @@ fn from_files(files: &[PathBuf], options: &DumpOptions, write: Sink<'_>) -> Resu
     let runtime = server::runtime(1)?;
     runtime.block_on(async {
         let env = io::os::environment("/".into(), io::os::Offload::Threads(1), tokio::runtime::Handle::current())?;
+        let files = without_prepared(files)?;
         for (number, path) in files.iter().enumerate() {
             check_file(path)?;
             let path = std::path::absolute(path)?;
@@ -195,6 +196,34 @@ fn parse_maria_gtids(text: &str) -> Option<GtidSet> {
         set.add_range(name.uuid(), name.seq_no, last);
     }
     Some(set)
+}
+
+/// Without a last file that a running server has prepared, which holds nothing but zeros yet (`data/binlog.00000*` names it too).
+pub(crate) fn without_prepared(files: &[PathBuf]) -> Result<&[PathBuf], CommandError> {
+    match files.split_last() {
+        Some((last, before)) if check_file(last).is_ok() && has_zeros_only(last)? => {
+            eprintln!("commuter: {} is prepared by its server and has nothing in it yet", last.display());
+            Ok(before)
+        }
+        _ => Ok(files),
+    }
+}
+
+/// Whether a file has bytes, and all of them are zero.
+fn has_zeros_only(path: &Path) -> std::io::Result<bool> {
+    let mut file = std::fs::File::open(path)?;
+    let mut block = vec![0; 1 << 16];
+    let mut is_empty = true;
+    loop {
+        let length = file.read(&mut block)?;
+        if length == 0 {
+            return Ok(!is_empty);
+        }
+        is_empty = false;
+        if block[..length].iter().any(|&byte| byte != 0) {
+            return Ok(false);
+        }
+    }
 }
 
 /// Says what is wrong with a name before anything is printed.

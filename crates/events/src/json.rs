@@ -51,7 +51,10 @@ impl<L: Lookup> Apply for JsonApply<L> {
         };
         transaction.changes(&mut |change| lines.change(change))?;
         let end = lines.end();
-        self.out.push_str(&end);
+        match self.out.is_empty() {
+            true => self.out = end,
+            false => self.out.push_str(&end),
+        }
         Ok(())
     }
 }
@@ -83,7 +86,7 @@ struct Lines<'l> {
     lookup: &'l mut dyn Lookup,
     /// Tables of this transaction, the last one of each number.
     tables: Vec<(u64, Described)>,
-    /// The statement whose rows follow.
+    /// The statement whose rows follow, until the first of them has it.
     query: Option<Vec<u8>>,
     number: u64,
     done: String,
@@ -167,7 +170,6 @@ impl Lines<'_> {
         // Taken out for as long as its rows are written.
         let place = self.tables.iter().position(|(known, _)| *known == id);
         let table = place.map(|place| self.tables.swap_remove(place).1);
-        let query = self.query.clone();
         rows.rows(&mut |row| {
             let table = table.as_ref().ok_or_else(EventError::missing("rows", "their table"))?;
             self.begin(operation, head);
@@ -185,9 +187,10 @@ impl Lines<'_> {
                 let _ = write!(self.last, ",\"{name}\":");
                 put_image(&mut self.last, table, image, before, &|_| true)?;
             }
-            if let Some(query) = &query {
+            // Once: in every row, the statement's text would take the square of the number of its rows.
+            if let Some(query) = self.query.take() {
                 self.last.push_str(",\"query\":");
-                put_text(&mut self.last, query);
+                put_text(&mut self.last, &query);
             }
             Ok(())
         })?;

@@ -91,7 +91,7 @@ impl Bench {
     }
 
     async fn ddl(&self, text: &str) {
-        let parsed = parse_one(text, &ParseContext { sql_mode: SqlMode::DEFAULT }).unwrap();
+        let parsed = parse_one(text, &ParseContext { sql_mode: SqlMode::DEFAULT, ..ParseContext::default() }).unwrap();
         let Statement::Ddl(ddl) = &parsed.statement else { panic!("{text}") };
         let warnings = Warnings::default();
         let catalog = self.engine.catalog();
@@ -122,7 +122,7 @@ impl Bench {
     }
 
     async fn plan(&self, text: &str) -> Plan {
-        let parsed = parse_one(text, &ParseContext { sql_mode: SqlMode::DEFAULT }).unwrap();
+        let parsed = parse_one(text, &ParseContext { sql_mode: SqlMode::DEFAULT, ..ParseContext::default() }).unwrap();
         let catalog = self.engine.catalog();
         let context = PlanContext {
             catalog: &catalog,

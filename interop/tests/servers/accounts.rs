@@ -256,3 +256,40 @@ fn accounts_that_are_made_by_grant_go_to_a_mysql() {
     assert_eq!(of_source, replica.client().query(shown).unwrap());
     assert!(of_source.ends_with(GRANTED_ARE), "{of_source}");
 }
+
+/// Names of accounts are as long as MySQL's wherever a client says them, or they would stop replicas; and methods that are not here are named.
+#[test]
+fn names_have_the_lengths_of_mysql() {
+    let ours = Server::start("account-names", ServerOptions::default()).unwrap();
+    let peer = Peer::start(Kind::Mysql97, "account-names", Duration::ZERO, &[]).unwrap();
+    let (user, longer) = ("ä".repeat(32), "ä".repeat(33));
+    let (host, wider) = ("h".repeat(255), "h".repeat(256));
+    let statements = [
+        format!("CREATE USER '{user}'@'{host}'"),
+        format!("RENAME USER '{user}'@'{host}' TO '{user}'"),
+        format!("CREATE USER '{longer}'"),
+        format!("CREATE USER u@'{wider}'"),
+        format!("CREATE ROLE '{longer}'"),
+        format!("RENAME USER '{user}' TO '{longer}'"),
+        format!("ALTER USER '{longer}' IDENTIFIED BY 'x'"),
+        format!("GRANT SELECT ON *.* TO '{longer}'"),
+        format!("REVOKE SELECT ON *.* FROM '{longer}'"),
+        format!("GRANT '{longer}' TO root@localhost"),
+        format!("SET PASSWORD FOR '{longer}' = 'x'"),
+        format!("SET ROLE '{longer}'"),
+        format!("SET DEFAULT ROLE '{longer}' TO root@localhost"),
+        format!("SHOW GRANTS FOR '{longer}'"),
+        format!("SHOW CREATE USER '{longer}'"),
+        "CREATE USER e3 IDENTIFIED WITH 'nosuchplugin' AS 'xx'".to_owned(),
+        "CREATE USER e3 IDENTIFIED WITH 'nosuchplugin' BY 'xx'".to_owned(),
+        "CREATE USER e3 IDENTIFIED WITH 'nosuchplugin'".to_owned(),
+    ];
+    let answer = |client: &interop::Client, sql: &str| {
+        client.query(sql).map_err(|error| error.trim().lines().last().unwrap_or_default().to_owned())
+    };
+    for sql in &statements {
+        assert_eq!(answer(&ours.client(), sql), answer(&peer.client(), sql), "{sql}");
+    }
+    let error = ours.client().query("CREATE USER e3 IDENTIFIED VIA ed25519 USING 'x'").unwrap_err();
+    assert!(error.contains("1524"), "{error}");
+}

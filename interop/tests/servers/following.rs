@@ -141,3 +141,49 @@ fn purging_leaves_what_a_connected_replica_needs() {
     let (same, text) = follower.has_rows_of(&source).unwrap();
     assert!(same, "{text}");
 }
+
+/// The end of a file and the head of the next one are no transactions, and leave nothing to do.
+#[test]
+fn a_new_file_without_transactions_is_no_lag() {
+    let source = Server::start("no-lag-source", ServerOptions::default()).unwrap();
+    source.client().query("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY)").unwrap();
+    let follower = source.start_follower("no-lag-follower").unwrap();
+    source.wait_until_in_step(&follower).unwrap();
+    source.client().query("FLUSH BINARY LOGS").unwrap();
+    let (from, to) = (source.client(), follower.client());
+    let end = |column| from.column("SHOW BINARY LOG STATUS", column).unwrap();
+    let (file, position) = (end("File"), end("Position"));
+    until("the place behind the new file's head", || {
+        status_column(&to, "Relay_Source_Log_File") == file && status_column(&to, "Exec_Source_Log_Pos") == position
+    });
+    std::thread::sleep(std::time::Duration::from_millis(1100));
+    assert_eq!(status_column(&to, "Seconds_Behind_Source"), "0");
+    let lag = "SELECT TRANSACTIONS, EVENT_BYTES, SECONDS FROM performance_schema.replication_lag";
+    assert_eq!(to.query(lag).unwrap(), "0\t0\t0\n");
+    to.query("STOP REPLICA").unwrap();
+    assert_eq!(status_column(&to, "Exec_Source_Log_Pos"), position);
+}
+
+/// A last file that somebody has emptied takes its transactions with it: the follower says so, and fetches them again.
+#[test]
+fn an_emptied_file_is_told_of() {
+    let source = Server::start("emptied-source", ServerOptions::default()).unwrap();
+    source.client().query("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); FLUSH BINARY LOGS").unwrap();
+    source.client().query("INSERT INTO d.t VALUES (1)").unwrap();
+    let mut follower = source.start_follower("emptied-follower").unwrap();
+    source.wait_until_in_step(&follower).unwrap();
+    let last = source.client().column("SHOW BINARY LOG STATUS", "File").unwrap();
+    follower.kill();
+    let file = std::fs::OpenOptions::new().write(true).open(follower.folder().join(&last)).unwrap();
+    file.set_len(0).unwrap();
+    drop(file);
+    follower.restart().unwrap();
+    let log = follower.log();
+    assert!(
+        log.lines().any(|line| line.contains("WARN") && line.contains(&last) && line.contains("is empty")),
+        "{log}"
+    );
+    source.wait_until_in_step(&follower).unwrap();
+    assert_eq!(follower.client().query("SELECT * FROM d.t").unwrap(), "1\n");
+    assert_same_log(&source, &follower);
+}

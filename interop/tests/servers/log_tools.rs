@@ -189,3 +189,29 @@ fn wait_until_sealed(server: &Server, listed: &str) {
         }
     }
 }
+
+/// A running server's files, as the shell lists them: the one that it has prepared has nothing in it yet. In front of others it would be damage.
+#[test]
+fn the_file_that_is_prepared_is_passed_over() {
+    let server = Server::start("log-prepared", ServerOptions::default()).unwrap();
+    server.client().query(SETUP).unwrap();
+    let prepared = || {
+        let names = std::fs::read_dir(server.folder()).unwrap().map(|entry| entry.unwrap().path());
+        let mut files: Vec<_> = names.filter(|path| path.display().to_string().contains("binlog.0")).collect();
+        files.sort();
+        files
+    };
+    let listed = server.client().query("SHOW BINARY LOGS").unwrap().lines().count();
+    interop::until("a file ahead of the log", || prepared().len() == listed + 1);
+    let files = prepared();
+    for command in [&["log", "dump"][..], &["log", "analyze"], &["tail"]] {
+        let run = |files: &[std::path::PathBuf]| {
+            Command::new(commuter_binary().unwrap()).args(command).args(files).stdin(Stdio::null()).output().unwrap()
+        };
+        let output = run(&files);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success() && said.contains("has nothing in it yet"), "{command:?}: {said}");
+        let wrong_order: Vec<_> = files.iter().rev().cloned().collect();
+        assert!(!run(&wrong_order).status.success(), "{command:?}");
+    }
+}

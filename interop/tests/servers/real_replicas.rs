@@ -233,3 +233,59 @@ fn mariadb_begins_with_a_dump() {
     wait_for_mariadb(&source, &replica);
     assert_same(&source.client(), &replica.client());
 }
+
+/// What a MariaDB gets at other lengths than the log has it: events in its dialect, in all places where they differ.
+const AT_OTHER_LENGTHS: [&str; 9] = [
+    "CREATE DATABASE hb; CREATE TABLE hb.t (id INT PRIMARY KEY, n INT, s VARCHAR(40))",
+    "CREATE USER r1@'%'; GRANT SELECT ON hb.* TO r1@'%'",
+    "INSERT INTO hb.t VALUES (1, 1, 'a'), (2, 2, 'b')",
+    "SET SESSION binlog_row_image = 'MINIMAL'; UPDATE hb.t SET n = n + 1; SET SESSION binlog_row_image = 'FULL'",
+    "XA START 'x'; INSERT INTO hb.t VALUES (3, 3, 'c'); XA END 'x'; XA PREPARE 'x'; XA COMMIT 'x'",
+    "XA START 'a long name of a global transaction, as middleware makes them','and a branch of it that is long as well, as long as can be',7; \
+     INSERT INTO hb.t VALUES (4, 4, 'd'); XA END 'a long name of a global transaction, as middleware makes them','and a branch of it that is long as well, as long as can be',7; \
+     XA PREPARE 'a long name of a global transaction, as middleware makes them','and a branch of it that is long as well, as long as can be',7; \
+     XA COMMIT 'a long name of a global transaction, as middleware makes them','and a branch of it that is long as well, as long as can be',7",
+    // Texts that are longer than the documents, and shorter.
+    "CREATE TABLE hb.j (id INT PRIMARY KEY, j JSON); INSERT INTO hb.j SELECT id, CONCAT('[', REPEAT('false, ', 500), 'true]') FROM hb.t",
+    "UPDATE hb.j SET j = CONCAT('[', REPEAT('1e-7, ', 500), '1]')",
+    "FLUSH BINARY LOGS",
+];
+
+/// An idle source's heartbeats fit to what a MariaDB has counted, which by position is where the source is, and where it goes on.
+#[test]
+fn mariadb_hears_of_the_place_that_it_has_counted() {
+    let source = start_source("real-maria-heartbeats", &[VERSION_WITH_GTIDS]);
+    let by_gtids = start_mariadb("real-heartbeats-gtids");
+    let by_position = start_mariadb("real-heartbeats-position");
+    mariadb_follows(&source, &by_gtids, "MASTER_USE_GTID=slave_pos, MASTER_HEARTBEAT_PERIOD=1");
+    let from = "MASTER_LOG_FILE='binlog.000001', MASTER_LOG_POS=4, MASTER_USE_GTID=no, MASTER_HEARTBEAT_PERIOD=1";
+    mariadb_follows(&source, &by_position, from);
+    for statements in AT_OTHER_LENGTHS {
+        source.client().query(statements).unwrap();
+        wait_for_mariadb(&source, &by_gtids);
+        wait_for_mariadb(&source, &by_position);
+        for replica in [&by_gtids, &by_position] {
+            let heard = || replica.client().status("Slave_received_heartbeats").unwrap();
+            let before = heard();
+            until("a heartbeat, or its end", || {
+                heard() > before + 1
+                    || replica.client().column("SHOW SLAVE STATUS", "Slave_IO_Running").unwrap() != "Yes"
+            });
+            let status = |column: &str| replica.client().column("SHOW SLAVE STATUS", column).unwrap();
+            assert_eq!(status("Last_IO_Error"), "", "{statements}");
+            assert_eq!(status("Slave_IO_Running"), "Yes", "{statements}");
+        }
+        let at = |column| source.client().column("SHOW BINARY LOG STATUS", column).unwrap();
+        let counted = |column| by_position.client().column("SHOW SLAVE STATUS", column).unwrap();
+        assert_eq!(counted("Master_Log_File"), at("File"), "{statements}");
+        assert_eq!(counted("Read_Master_Log_Pos"), at("Position"), "{statements}");
+        by_position.client().query("STOP SLAVE; START SLAVE").unwrap();
+    }
+    source.client().query("INSERT INTO hb.t VALUES (9, 9, 'z')").unwrap();
+    wait_for_mariadb(&source, &by_position);
+    let rows = "SELECT * FROM hb.t ORDER BY id; SELECT id, JSON_LENGTH(j) FROM hb.j ORDER BY id";
+    for replica in [&by_gtids, &by_position] {
+        wait_for_mariadb(&source, replica);
+        assert_eq!(replica.client().query(rows).unwrap(), source.client().query(rows).unwrap());
+    }
+}

@@ -308,3 +308,59 @@ fn begins_with_a_dump_of_a_maria() {
     let refused = replica.client().query("STOP REPLICA; SET GLOBAL gtid_slave_pos = '0-1-1'").unwrap_err();
     assert!(refused.contains("is executed here"), "{refused}");
 }
+
+/// What only a MariaDB says, in statements of its log: done, or passed over, and no reason to stop.
+#[test]
+fn what_only_a_maria_says() {
+    let arguments = ["--binlog-format=STATEMENT", "--gtid-strict-mode=ON"];
+    let source = Peer::start(Kind::Maria118, "maria-says", Duration::ZERO, &arguments).unwrap();
+    let replica = start("maria-says");
+    follows(&replica, &source, "SOURCE_AUTO_POSITION=1,");
+    let statements = "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, a VARCHAR(40), d DATE DEFAULT current_timestamp(), KEY (a)); \
+        SET timestamp = 1709161200; SET time_zone = '+05:00'; INSERT INTO d.t (id) VALUES (1); ALTER TABLE d.t ADD e DATE NOT NULL DEFAULT current_timestamp(); \
+        ANALYZE TABLE d.t PERSISTENT FOR COLUMNS (a) INDEXES (); ANALYZE TABLE d.t PERSISTENT FOR COLUMNS () INDEXES (a); \
+        INSERT INTO d.t (id, a) VALUES (2, NVL(NULL, 'x')), (3, NVL2(NULL, 'x', 'y')), (4, LENGTHB('ä')), (5, ADD_MONTHS('2024-01-31', 1)), (6, RPAD('a', 3)), \
+        (7, CONCAT('[', LPAD('a', 3), ']')), (8, IS_IPV4_COMPAT(INET6_ATON('::10.0.5.9'))), (9, IS_IPV4_MAPPED(INET6_ATON('::ffff:1.2.3.4'))), (10, NVL2(0, 1, 2)); \
+        INSERT INTO d.t (id, a) VALUES (2, 'new') ON DUPLICATE KEY UPDATE a = VALUE(a)";
+    source.client().query(statements).unwrap();
+    catch_up(&source.client(), &replica);
+    let rows = "SELECT * FROM d.t ORDER BY id";
+    assert_eq!(replica.client().query(rows).unwrap(), source.client().query(rows).unwrap());
+}
+
+/// Functions of a MariaDB that are here give what they give there; those that are not are named.
+#[test]
+fn functions_of_a_maria() {
+    let maria = Peer::start(Kind::Maria118, "functions", Duration::ZERO, &[]).unwrap();
+    let ours = Server::start("functions", ServerOptions::default()).unwrap();
+    for call in [
+        "NVL(NULL, 'a'), NVL(1, 2), NVL(NULL, NULL)",
+        "NVL2(NULL, 1, 2), NVL2(0, 'x', 2), NVL2('', NULL, 3)",
+        "LENGTHB('ä'), LENGTHB(12), LENGTHB(NULL)",
+        "ADD_MONTHS('2024-01-31', 1), ADD_MONTHS('2024-01-31 10:00:00', -1), ADD_MONTHS(NULL, 1), ADD_MONTHS(DATE '2023-12-31', 2)",
+        "CONCAT('[', RPAD('a', 3), ']'), CONCAT('[', LPAD('a', 3), ']'), RPAD('abc', 2), RPAD(NULL, 2)",
+        "IS_IPV4_COMPAT(INET6_ATON('::10.0.5.9')), IS_IPV4_COMPAT(INET6_ATON('::1')), IS_IPV4_COMPAT(INET6_ATON('::')), IS_IPV4_COMPAT(NULL), IS_IPV4_COMPAT('a')",
+        "IS_IPV4_MAPPED(INET6_ATON('::ffff:10.0.5.9')), IS_IPV4_MAPPED(INET6_ATON('::10.0.5.9')), IS_IPV4_MAPPED(NULL)",
+    ] {
+        let sql = format!("SELECT {call}");
+        assert_eq!(ours.client().query(&sql).unwrap(), maria.client().query(&sql).unwrap(), "{call}");
+    }
+    for call in [
+        "JSON_QUERY('{}', '$')",
+        "CHR(65)",
+        "TO_CHAR(NOW())",
+        "SFORMAT('{}', 1)",
+        "PASSWORD('a')",
+        "COLUMN_JSON('')",
+        "SYS_GUID()",
+        "UUID_v7()",
+        "CRC32C('a')",
+        "DATE_FORMAT(NOW(), '%W', 'de_DE')",
+        "ETAG('a')",
+        "ICU_VERSION()",
+    ] {
+        let error = ours.client().query(&format!("SELECT {call}")).unwrap_err();
+        let name = call.split('(').next().unwrap().to_uppercase();
+        assert!(error.contains("1235") && error.contains(&name), "{call}: {error}");
+    }
+}

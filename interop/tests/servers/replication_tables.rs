@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, until};
+use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions, run_tool, until};
 
 fn follow(server: &Server, source: &Peer, more: &str) -> Client {
     let client = server.client();
@@ -339,4 +339,94 @@ fn lag() {
     executed(&client, &source);
     until("nothing is left", || lag("transactions, event_bytes, seconds") == "0 0 0");
     assert!(lag("last_transaction_seconds").parse::<f64>().unwrap() >= 1.0, "{}", lag("*"));
+}
+
+/// Names of columns of SHOW REPLICA STATUS, and the types that a client is told.
+fn described(port: u16, statement: &str) -> Vec<(String, String)> {
+    let port = port.to_string();
+    let options = ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uroot", "--get-server-public-key", "-t"];
+    let text =
+        run_tool(Kind::Mysql97, "mysql", &[&options[..], &["--column-type-info", "-e", statement]].concat()).unwrap();
+    let value = |line: &str| line.split_once(':').unwrap().1.trim().to_owned();
+    let of = |begin: &str| text.lines().filter(|line| line.starts_with(begin)).map(value).collect::<Vec<_>>();
+    let names = of("Field").into_iter().map(|field| field.split('`').nth(1).unwrap().to_owned());
+    // Texts are of other lengths.
+    let kind = |(ty, flags): (String, String)| match ty.contains("LONG") {
+        true => format!("{ty} {}", if flags.contains("UNSIGNED") { "UNSIGNED" } else { "" }),
+        false => "text".to_owned(),
+    };
+    names.zip(of("Type").into_iter().zip(of("Flags")).map(kind)).collect()
+}
+
+#[test]
+fn numbers_of_the_status_are_numbers() {
+    let ours = Server::start("status-types", ServerOptions::default()).unwrap();
+    let peer = Peer::start(Kind::Mysql97, "status-types", Duration::ZERO, &[]).unwrap();
+    let change = "CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=1, SOURCE_USER='nobody'";
+    for client in [ours.client(), peer.client()] {
+        client.query(change).unwrap();
+    }
+    for statement in ["SHOW REPLICA STATUS", "SHOW BINARY LOG STATUS", "SHOW BINARY LOGS", "SHOW BINLOG EVENTS LIMIT 1"]
+    {
+        assert_eq!(described(ours.port(), statement), described(peer.port(), statement), "{statement}");
+    }
+    // What goes wrong on the way to the source is no error of what applies.
+    ours.client().query("START REPLICA").unwrap();
+    let status = |column: &str| ours.client().column("SHOW REPLICA STATUS", column).unwrap();
+    until("an error of the connection", || status("Last_IO_Errno") != "0");
+    assert_eq!((status("Last_Errno"), status("Last_Error")), ("0".to_owned(), String::new()));
+}
+
+/// What a source by GTIDs leaves out of its file, because it is here, counts as read.
+#[test]
+fn a_replica_that_has_all_is_where_its_source_is() {
+    let source = Peer::start(Kind::Mysql97, "read-position", Duration::ZERO, &[]).unwrap();
+    let ours = Server::start("read-position", ServerOptions::default()).unwrap();
+    source
+        .client()
+        .query("CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY); INSERT INTO d.t VALUES (1)")
+        .unwrap();
+    let client = follow(&ours, &source, "");
+    executed(&client, &source);
+    client.query("STOP REPLICA; START REPLICA").unwrap();
+    let end = source.client().column("SHOW BINARY LOG STATUS", "Position").unwrap();
+    for column in ["Read_Source_Log_Pos", "Exec_Source_Log_Pos"] {
+        until(column, || client.column("SHOW REPLICA STATUS", column).unwrap() == end);
+    }
+}
+
+/// What tools for replication ask a server for, by MySQL's names and MariaDB's.
+const ASKED_FOR: [&str; 14] = [
+    "relay_log_purge",
+    "relay_log_recovery",
+    "relay_log_space_limit",
+    "replica_max_allowed_packet",
+    "slave_max_allowed_packet",
+    "init_replica",
+    "init_slave",
+    "rpl_stop_replica_timeout",
+    "binlog_gtid_simple_recovery",
+    "binlog_error_action",
+    "binlog_encryption",
+    "terminology_use_previous",
+    "gtid_executed_compression_period",
+    "report_host",
+];
+
+#[test]
+fn what_tools_ask_for_has_the_values_of_mysql() {
+    let ours = Server::start("asked-for", ServerOptions::default()).unwrap();
+    let peer = Peer::start(Kind::Mysql97, "asked-for", Duration::ZERO, &[]).unwrap();
+    let asked = ASKED_FOR.map(|name| format!("@@GLOBAL.{name}")).join(", ");
+    for sql in [
+        format!("SELECT {asked}"),
+        "SHOW VARIABLES LIKE 'report_host'".to_owned(),
+        "SELECT ENGINE, SUPPORT, TRANSACTIONS, XA, SAVEPOINTS FROM information_schema.ENGINES WHERE ENGINE = 'InnoDB'"
+            .to_owned(),
+    ] {
+        assert_eq!(ours.client().query(&sql).unwrap(), peer.client().query(&sql).unwrap(), "{sql}");
+    }
+    assert_eq!(ours.client().query("SELECT @@report_port").unwrap(), format!("{}\n", ours.port()));
+    let maria = "SELECT @@relay_log_index, @@slave_load_tmpdir, @@gtid_ignore_duplicates, @@slave_ddl_exec_mode, @@slave_run_triggers_for_rbr, @@read_binlog_speed_limit";
+    ours.client().query(maria).unwrap();
 }

@@ -264,3 +264,15 @@ fn mariadb_as_source() {
     let mut source = Peer::start(Kind::Maria118, "semi-sync-source", Duration::ZERO, &arguments).unwrap();
     as_replica_of(&mut source, "semi-sync-of-maria", ["master", "rpl_semi_sync_master_timeout"]);
 }
+
+/// What changes nothing that a replica would have to have does not wait for one.
+#[test]
+fn new_files_wait_for_nobody() {
+    let server = Server::start("semi-sync-alone", ServerOptions::with_settings(SOURCE)).unwrap();
+    let started = Instant::now();
+    let client = server.client();
+    client.query("FLUSH BINARY LOGS; RESET BINARY LOGS AND GTIDS; FLUSH BINARY LOGS; FLUSH LOGS").unwrap();
+    assert!(started.elapsed() < Duration::from_secs(30));
+    assert!(client.query("SHOW BINARY LOG STATUS").unwrap().starts_with("binlog.000003"));
+    assert_eq!(client.status("Rpl_semi_sync_source_wait_sessions").unwrap(), 0);
+}

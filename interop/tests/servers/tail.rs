@@ -332,3 +332,31 @@ fn live_of_our_own() {
         },
     );
 }
+
+/// A statement of many rows is told once, whichever server has logged it: in each row it would take the square of their number.
+#[test]
+fn the_text_of_a_statement_comes_once() {
+    const ROWS: usize = 5000;
+    let ours = Server::start("tail-text", ServerOptions::default()).unwrap();
+    let maria = Peer::start(Kind::Maria118, "tail-text", Duration::ZERO, &[]).unwrap();
+    let values = (1..=ROWS).map(|id| format!("({id}, 'row')")).collect::<Vec<_>>().join(", ");
+    for (port, annotate) in
+        [(ours.port(), "binlog_rows_query_log_events"), (maria.port(), "binlog_annotate_row_events")]
+    {
+        let client = Client::tcp(port);
+        let script = format!(
+            "CREATE DATABASE d; CREATE TABLE d.t (id INT PRIMARY KEY, s VARCHAR(9)); SET {annotate} = 1; BEGIN; \
+             INSERT INTO d.t VALUES {values}; DELETE FROM d.t WHERE id < 3; COMMIT"
+        );
+        client.script("", &script).unwrap();
+        let folder = folder(&format!("text-{port}"));
+        let written = String::from_utf8(Tail::new(port, "json", &folder).finish()).unwrap();
+        let lines: Vec<&str> = written.lines().filter(|line| line.contains("\"table\":\"t\"")).collect();
+        assert_eq!(lines.len(), ROWS + 2);
+        let with_text: Vec<&str> = lines.iter().copied().filter(|line| line.contains("\"query\":")).collect();
+        assert_eq!(with_text.iter().map(|line| field(line, "row")).collect::<Vec<_>>(), ["1", "5001"]);
+        assert!(with_text[0].contains("(5000, 'row')\"") && with_text[1].contains("DELETE FROM d.t"));
+        assert!(written.len() < values.len() + 400 * ROWS, "{} bytes", written.len());
+        fs::remove_dir_all(folder).unwrap();
+    }
+}

@@ -255,6 +255,8 @@ pub(super) struct Survey<'a> {
     pub(super) is_copy: bool,
     /// The index names files that are purged, which are known by what is left of them until there is another one.
     names_purged: bool,
+    /// What the index names.
+    listed: Vec<u64>,
     /// How many of them are part of the log; the rest is removed.
     kept: usize,
     /// End of the last file that is kept.
@@ -303,6 +305,7 @@ impl<'a> Survey<'a> {
             heeds_marks: false,
             is_copy: false,
             names_purged,
+            listed: listed.clone(),
             kept: 0,
             end: 0,
             last_is_sealed: false,
@@ -486,6 +489,7 @@ impl<'a> Survey<'a> {
         }
         // The index first: it must not name what is not there. What it does not name is found and removed again.
         index::write(self.env, &self.options.basename, &self.files.numbers()).await?;
+        let last = self.kept.checked_sub(1).map_or(0, |at| self.numbers[at]);
         for &number in &self.numbers[self.kept..] {
             let mut window = self.window(number).await?;
             let bytes = stale_bytes(&mut window, 0).await?;
@@ -494,6 +498,13 @@ impl<'a> Survey<'a> {
                     "{} is removed with {bytes} bytes, to which nothing leads: a write that a crash has cut off, or damage; a follower \
                      fetches again what was in it",
                     window.name
+                );
+            } else if self.listed.contains(&number) {
+                tracing::warn!(
+                    "{} is removed: it was begun, and is empty or has zeros only. If transactions were in it they are lost here, behind {}; a \
+                     follower fetches them again",
+                    window.name,
+                    LogPosition::new(last, self.end)
                 );
             }
         }

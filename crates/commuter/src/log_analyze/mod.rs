@@ -120,6 +120,7 @@ impl Reading {
 }
 
 fn from_files(files: &[PathBuf], reading: &mut Reading) -> Result<(), CommandError> {
+    let files = crate::log_dump::without_prepared(files)?;
     let size = |path: &PathBuf| std::fs::metadata(path).map_or(0, |metadata| metadata.len());
     reading.progress.total = files.iter().map(size).sum();
     let runtime = server::runtime(1)?;

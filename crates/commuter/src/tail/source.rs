@@ -245,6 +245,7 @@ fn read((mut stream, skip): (LogStream, Skip), tail: &mut Running<'_>) -> Result
 /// Reads files to their ends.
 pub(super) fn read_files(tail: &mut Running<'_>) -> Result<(), CommandError> {
     const SERVER: &str = "files";
+    let arguments = tail.arguments;
     if !tail.progress.server.is_empty() && tail.progress.server != SERVER {
         return Err(format!("the state is that of a server, {}", tail.progress.server).into());
     }
@@ -257,10 +258,11 @@ pub(super) fn read_files(tail: &mut Running<'_>) -> Result<(), CommandError> {
         let mut collector = Collector::new(ChecksumAlgorithm::Crc32, tail.arguments.transaction_size_max);
         let resumed = tail.progress.position.clone();
         // Files before the one where it was are over.
-        let names: Vec<String> = tail.arguments.files.iter().map(|path| name_of(path)).collect();
+        let files = crate::log_dump::without_prepared(&arguments.files)?;
+        let names: Vec<String> = files.iter().map(|path| name_of(path)).collect();
         let first = resumed.as_ref().and_then(|(file, _)| names.iter().position(|name| name == file)).unwrap_or(0);
         let skip = Skip(resumed);
-        for (path, name) in tail.arguments.files.iter().zip(&names).skip(first) {
+        for (path, name) in files.iter().zip(&names).skip(first) {
             crate::log_dump::check_file(path)?;
             let path = std::path::absolute(path)?;
             let path = path.to_str().ok_or("the file's name is not UTF-8")?;

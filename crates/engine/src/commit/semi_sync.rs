@@ -255,7 +255,9 @@ impl SemiSync {
     fn release(&self, state: &mut State) {
         let in_force = state.is_in_force();
         let now = self.env.clock.monotonic();
-        while state.held.front().is_some_and(|held| !in_force || held.end <= state.reached) {
+        // No replica has to have what changes nothing: a barrier, the end of a file.
+        let may_go = |held: &Held, reached| !in_force || held.transactions == 0 || held.end <= reached;
+        while state.held.front().is_some_and(|held| may_go(held, state.reached)) {
             let Some(held) = state.held.pop_front() else { break };
             let is_acknowledged = held.end <= state.reached;
             let counter = if is_acknowledged { &self.counters.acknowledged } else { &self.counters.unacknowledged };

@@ -2,11 +2,12 @@
 //!
 //! # Invariants
 //! - A transaction is given when its last event has come, and never in parts.
-//! - A statement outside of a transaction (a server before GTIDs, a table without transactions) is one by itself, with what precedes it.
+//! - A statement outside of a transaction (a server before GTIDs, a table without transactions) is one by itself, with what precedes it. So are
+//!   rows, up to the end of their statement, as MySQL 5.1 logs those of tables without transactions: with no BEGIN. An XID without one ends nothing.
 //! - Memory is taken as events come, up to the limit; a larger transaction is an error.
 
-use binlog::event::{ChecksumAlgorithm, FormatDescription, Incident, check_age};
-use binlog::{EventType, GtidSet, RawEvent, TransactionTracker};
+use binlog::event::{ChecksumAlgorithm, FormatDescription, Incident, RowsKind, check_age, rows_flags};
+use binlog::{DecodeError, EventType, GtidSet, RawEvent, TransactionTracker};
 
 use super::LogTransaction;
 use crate::error::EventError;
@@ -24,6 +25,8 @@ pub struct Collector {
     complete: bool,
     /// Outside of a transaction something has come of the statement that follows.
     precedes: bool,
+    /// Rows have begun outside of a transaction.
+    rows_alone: bool,
     size_max: u64,
 }
 
@@ -51,6 +54,7 @@ impl Collector {
             last: 0,
             complete: false,
             precedes: false,
+            rows_alone: false,
             size_max,
         }
     }
@@ -62,7 +66,30 @@ impl Collector {
 
     /// Whether a transaction has begun whose end has not come.
     pub fn is_inside(&self) -> bool {
-        self.precedes || self.tracker != TransactionTracker::Outside
+        self.precedes || self.rows_alone || self.tracker != TransactionTracker::Outside
+    }
+
+    /// Says whether a transaction, or what is outside of any, ends with the event.
+    fn ends(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
+        let event_type = event.header.event_type;
+        let is_rows = RowsKind::of(event_type).is_some();
+        match event_type {
+            _ if self.tracker != TransactionTracker::Outside => self.tracker.event(event),
+            EventType::XID => {
+                self.rows_alone = false;
+                Ok(true)
+            }
+            EventType::TABLE_MAP | EventType::ROWS_QUERY | EventType::MARIA_ANNOTATE_ROWS => {
+                self.rows_alone = true;
+                Ok(false)
+            }
+            _ if is_rows && self.rows_alone => {
+                self.rows_alone = !ends_statement(event);
+                Ok(!self.rows_alone)
+            }
+            _ if self.rows_alone => Err(DecodeError(format!("{event_type:?} inside of a statement of rows"))),
+            _ => self.tracker.event(event),
+        }
     }
 
     /// Takes the next event, at an offset of a file.
@@ -90,8 +117,8 @@ impl Collector {
         let event_type = event.header.event_type;
         event.verify()?;
         check_age(event_type, &self.format)?;
-        let was_outside = self.tracker == TransactionTracker::Outside;
-        let ends = self.tracker.event(event)?;
+        let was_outside = self.tracker == TransactionTracker::Outside && !self.rows_alone;
+        let ends = self.ends(event)?;
         match event_type {
             EventType::FORMAT_DESCRIPTION => self.format = FormatDescription::decode(event)?,
             EventType::INCIDENT => {
@@ -142,4 +169,11 @@ impl Collector {
             self.last,
         )))
     }
+}
+
+/// Whether a rows event is the last of its statement: its flags are behind the table's number.
+fn ends_statement(event: &RawEvent<'_>) -> bool {
+    const FLAGS: std::ops::Range<usize> = 6..8;
+    let flags = event.body().get(FLAGS).map_or(0, |flags| u16::from_le_bytes([flags[0], flags[1]]));
+    flags & rows_flags::STATEMENT_END != 0
 }

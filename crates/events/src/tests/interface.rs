@@ -263,3 +263,32 @@ fn what_is_too_old_is_named() {
         assert!(error.contains(event_type.name()), "{error}");
     }
 }
+
+/// As MySQL 5.1 logs rows of tables without transactions, and a commit behind nothing.
+#[test]
+fn rows_without_begin_are_one_by_one() {
+    let mut found = 0;
+    each_transaction("mysql97-rows", |transaction| {
+        let mut collector = crate::log::Collector::new(ChecksumAlgorithm::Crc32, 1 << 20);
+        for event in binlog::EventIter::new(transaction.bytes(), ChecksumAlgorithm::Crc32) {
+            let event = event.unwrap();
+            let event_type = event.header.event_type;
+            let rows = binlog::event::RowsKind::of(event_type)
+                .map(|_| binlog::event::RowsEvent::decode(event_type, event.body()).unwrap());
+            if rows.is_none() && !matches!(event_type, EventType::TABLE_MAP | EventType::ROWS_QUERY | EventType::XID) {
+                continue;
+            }
+            let ends = rows.is_some_and(|rows| rows.flags & binlog::event::rows_flags::STATEMENT_END != 0);
+            match collector.event("log", 4, &event).unwrap() {
+                crate::log::Collected::Transaction(statement) => {
+                    assert!(ends && statement.name().unwrap().is_none());
+                    statement.changes(&mut |_| Ok(())).unwrap();
+                    found += 1;
+                }
+                collected => assert!(!ends, "{collected:?}"),
+            }
+            assert_eq!(collector.is_inside(), !ends && event_type != EventType::XID);
+        }
+    });
+    assert!(found > 5, "{found}");
+}

@@ -117,8 +117,6 @@ impl Line<'_> {
         let (io_code, io_text) = io_error.map_or((0, String::new()), |(error, _)| (error.code(), error.to_string()));
         let sql_text = applier.error.as_ref().map(ToString::to_string).unwrap_or_default();
         let sql_code = applier.error.as_ref().map_or(0, |error| base::SqlError::from(error.clone()).code);
-        let (last_code, last_text) =
-            if sql_code != 0 { (sql_code, sql_text.clone()) } else { (io_code, io_text.clone()) };
         let io_time = io_error.map(|(_, at)| short_time(*at)).unwrap_or_default();
         let delay_left = delay_left(applier.delayed_until, self.now);
         let applier_state = match (applier.is_running, applier.position >= applier.log_end) {
@@ -140,7 +138,8 @@ impl Line<'_> {
         row.text("Replica_SQL_Running", yes_or_no(applier.is_running));
         row.empty(&["Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table"]);
         row.empty(&["Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table"]);
-        row.number("Last_Errno", last_code).text("Last_Error", &last_text).number("Skip_Counter", 0u64);
+        // As in MySQL, of the half that applies.
+        row.number("Last_Errno", sql_code).text("Last_Error", &sql_text).number("Skip_Counter", 0u64);
         row.number("Exec_Source_Log_Pos", applier.position.offset);
         row.number("Relay_Log_Space", self.log.files().iter().map(|file| file.size).sum::<u64>());
         let (condition, until) = self.until.clone().unwrap_or(("None", Place::default()));

@@ -2,7 +2,7 @@
 
 use std::sync::atomic::Ordering;
 
-use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, MariaGtid, Rotate};
+use binlog::event::{ChecksumAlgorithm, EventType, FLAG_ARTIFICIAL, Heartbeat, MariaGtid, Rotate};
 use binlog::{Boundary, FormatDescription, GNO_MAX, GtidEvent, RawEvent};
 use futures_lite::future;
 use wire::replication::SemiSyncAck;
@@ -275,6 +275,12 @@ impl Reader {
                 let now = run.env().clock.now();
                 let mut state = run.replica.state.lock();
                 state.heartbeats = (state.heartbeats.0 + 1, now);
+                // It tells of what a source by GTIDs has left out, since we have it.
+                let told = Heartbeat::decode(&event)?;
+                if told.file == self.place.file && told.position > self.place.offset {
+                    self.place.offset = told.position;
+                    state.received.move_to(&told.file, told.position);
+                }
                 return Ok(false);
             }
             EventType::FORMAT_DESCRIPTION => self.checksum = FormatDescription::decode(&event)?.checksum,

@@ -43,7 +43,6 @@ pub(super) fn row(
     let (sql_code, sql_text) =
         state.sql_error.as_ref().map_or((0, String::new()), |(error, _)| (error.code, error.message.clone()));
     let time = |at: Option<UnixMicros>| at.map(short_time).unwrap_or_default();
-    let (last_code, last_text) = if sql_code != 0 { (sql_code, &sql_text) } else { (io_code, &io_text) };
     let is_executing = state.executes && state.sql_error.is_none();
     let own = engine.log().durable_end();
     let own_file = if own == LogPosition::default() { String::new() } else { engine.log().file_name(own.file) };
@@ -60,8 +59,9 @@ pub(super) fn row(
     for (column, setting) in FILTERS {
         row.text(column, &channel_rule(globals, &settings.filters, setting));
     }
-    row.number("Last_Errno", last_code)
-        .text("Last_Error", last_text)
+    // As in MySQL, of the half that applies.
+    row.number("Last_Errno", sql_code)
+        .text("Last_Error", &sql_text)
         .number("Skip_Counter", globals.named(SKIP_COUNTER).as_u64());
     row.number("Exec_Source_Log_Pos", executed.offset).number("Relay_Log_Space", 0u64);
     let (condition, until) = state.until.as_ref().map_or(("None", Place::default()), Until::shown);

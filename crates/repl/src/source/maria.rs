@@ -16,7 +16,8 @@
 //!
 //! # Invariants
 //! - A replica that names another transaction by its last GTID than this log does is refused; nothing is sent to it.
-//! - Events end where they end in the log, so that a position means the same in both dialects. The version in the
+//! - Events end where they end in the log, so that a position means the same in both dialects, and the replica counts to it
+//!   ([`maria_count`](super::maria_count)). The version in the
 //!   FORMAT_DESCRIPTION stays that of a MySQL: the bits of `sql_mode` and the like are MySQL's.
 //! - Transactions with the same commit id depend on nothing between them: all began before the first of them was committed.
 
@@ -82,6 +83,7 @@ pub(super) struct Maria {
     had: Had,
     /// The stream leaves out what its first file begins with.
     begins_in_the_middle: bool,
+    by_gtids: bool,
     /// Inside of a transaction that the replica has, or that is local to this server.
     skipping: bool,
     begun: Option<Begun>,
@@ -96,6 +98,7 @@ impl Maria {
             wants_annotations,
             names: MariaNames::default(),
             begins_in_the_middle: !had.is_empty(),
+            by_gtids: false,
             had,
             skipping: false,
             begun: None,
@@ -109,9 +112,19 @@ impl Maria {
         Maria { names, ..Maria::new(wants_annotations, Had::default()) }
     }
 
+    /// The same for a replica that goes on by GTIDs.
+    pub(super) fn by_gtids(wants_annotations: bool, had: Had) -> Self {
+        Maria { by_gtids: true, ..Maria::new(wants_annotations, had) }
+    }
+
     /// Whether what comes is of a transaction that the replica has.
     pub(super) fn is_skipping(&self) -> bool {
         self.skipping
+    }
+
+    /// Whether the replica goes on by GTIDs, and not from where it has counted to.
+    pub(super) fn is_by_gtids(&self) -> bool {
+        self.by_gtids
     }
 
     /// Whether the stream leaves out what its first file begins with.

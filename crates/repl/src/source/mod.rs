@@ -12,6 +12,7 @@
 
 mod acks;
 mod maria;
+mod maria_count;
 mod maria_json;
 mod maria_names;
 mod replicas;

@@ -13,6 +13,7 @@ use session::dump::{DumpRequest, EventStream};
 
 use super::acks::Acks;
 use super::maria::{Maria, Rendered};
+use super::maria_count::Counted;
 use super::maria_names::{Had, MariaNames};
 use super::start::{self, Start};
 use super::{Checksum, Ends, Wishes, fatal};
@@ -45,6 +46,8 @@ pub(super) async fn run(
         file: 0,
         has: start.has.clone(),
         maria,
+        counted: Counted::default(),
+        asked_for: (start.has.is_none() && start.had.is_none()).then_some(start.at),
         skipping: false,
         skipped_to: None,
         has_format: false,
@@ -59,7 +62,7 @@ async fn dialect(log: &Arc<BinaryLog>, wishes: &Wishes, start: &Start) -> Result
         return Ok(None);
     }
     if let Some(had) = &start.had {
-        return Ok(Some(Maria::new(wishes.annotations, had.clone())));
+        return Ok(Some(Maria::by_gtids(wishes.annotations, had.clone())));
     }
     if start.at.offset <= MAGIC.len() as u64 {
         return Ok(Some(Maria::new(wishes.annotations, Had::default())));
@@ -82,6 +85,10 @@ struct Sender<'a> {
     has: Option<GtidSet>,
     /// It is sent in MariaDB's dialect.
     maria: Option<Maria>,
+    /// Where the replica in MariaDB's dialect says that it is.
+    counted: Counted,
+    /// The place in a file that it has asked for.
+    asked_for: Option<LogPosition>,
     /// Inside of a transaction that the client is not sent.
     skipping: bool,
     /// The client has not heard of what ends here.
@@ -109,7 +116,7 @@ impl Sender<'_> {
         if start.at.offset > format.end.offset {
             self.reader = self.log.reader(start.at);
         } else if start.at.offset > MAGIC.len() as u64 && start.at.offset < format.end.offset {
-            return Err(fatal(format!("position {} is inside of an event", start.at.offset)));
+            return Err(inside_of_an_event(start.at, &self.log.file_name(start.at.file), format.start.offset));
         }
         Ok(())
     }
@@ -117,7 +124,7 @@ impl Sender<'_> {
     async fn go_on(&mut self) -> Result<(), SqlError> {
         loop {
             self.end.check()?;
-            let Some(event) = self.reader.next_event().await.map_err(reading)? else {
+            let Some(event) = self.next_event().await? else {
                 self.pin.set(self.reader.position());
                 self.say_what_was_skipped();
                 self.stream.flush().await?;
@@ -147,6 +154,19 @@ impl Sender<'_> {
             if self.stream.buffered() >= SEND_SIZE {
                 self.stream.flush().await?;
                 self.listen().await?;
+            }
+        }
+    }
+
+    async fn next_event(&mut self) -> Result<Option<LogEvent>, SqlError> {
+        match self.reader.next_event().await {
+            Ok(event) => Ok(event),
+            Err(error) => {
+                let at = self.reader.position();
+                if self.asked_for == Some(at) {
+                    check_position(&self.log, at).await?;
+                }
+                Err(reading(error))
             }
         }
     }
@@ -244,14 +264,25 @@ impl Sender<'_> {
         match rendered {
             Rendered::Nothing if self.maria.as_ref().is_some_and(Maria::is_skipping) => self.skipped(event),
             Rendered::Nothing => {}
-            Rendered::AsIs => self.send(&event.bytes, Some(event.end)),
-            Rendered::Instead(bytes) => self.send(&bytes, Some(event.end)),
+            Rendered::AsIs => self.send_counted(&event.bytes, event),
+            Rendered::Instead(bytes) => self.send_counted(&bytes, event),
             Rendered::Both(first, second) => {
+                self.counted.event(&first);
                 self.send(&first, None);
-                self.send(&second, Some(event.end));
+                self.send_counted(&second, event);
             }
         }
         Ok(())
+    }
+
+    /// Sends what stands for an event of the log. Who follows by positions is told where it is if it has counted too far.
+    fn send_counted(&mut self, bytes: &[u8], event: &LogEvent) {
+        self.counted.event(bytes);
+        self.send(bytes, Some(event.end));
+        let by_position = !self.maria.as_ref().is_some_and(Maria::is_by_gtids);
+        if by_position && ends_group(event) && self.counted.offset > event.end.offset {
+            self.send_rotate(event.end);
+        }
     }
 
     fn server_id(&self) -> u32 {
@@ -268,10 +299,13 @@ impl Sender<'_> {
         let rotate = rotate.fake(self.server_id(), self.with_checksum());
         self.send(&rotate, None);
         self.file = to.file;
+        self.counted = Counted { offset: to.offset.max(MAGIC.len() as u64) };
     }
 
+    /// A MariaDB stops at a heartbeat from before the place that it has counted to.
     fn send_heartbeat(&mut self, at: LogPosition) {
-        let heartbeat = Heartbeat { file: self.log.file_name(at.file), position: at.offset };
+        let counted = if self.maria.is_some() { self.counted.offset } else { 0 };
+        let heartbeat = Heartbeat { file: self.log.file_name(at.file), position: at.offset.max(counted) };
         let (server_id, with_checksum) = (self.server_id(), self.with_checksum());
         let bytes = match self.wishes.is_maria {
             true => encode_maria_heartbeat(&heartbeat, server_id, with_checksum),
@@ -292,14 +326,39 @@ impl Sender<'_> {
         }
         let EventHeader { timestamp, server_id, flags, .. } = event.header;
         let frame = Frame { timestamp, server_id, flags: flags & !FLAG_BINLOG_IN_USE };
-        // What it begins with is its own length before its end, modulo 4 GiB.
-        let end = if is_in_the_middle { 0 } else { event.end.offset };
+        // What it begins with is its own length before its end, modulo 4 GiB. In MariaDB's dialect it is longer than that of the log,
+        // and not counted if it has no position.
+        let end = if is_in_the_middle || self.maria.is_some() { 0 } else { event.end.offset };
         let len = (HEADER_SIZE + body.len() + CHECKSUM_SIZE) as u64;
         let sent = whole_event(EventType::FORMAT_DESCRIPTION, frame, (1 << 32) + end - len, &body);
         self.send(&sent, None);
         self.has_format = true;
         Ok(())
     }
+}
+
+/// What cannot be read where the replica has asked to begin may be no damage: it may have asked for a place inside of an event.
+async fn check_position(log: &Arc<BinaryLog>, at: LogPosition) -> Result<(), SqlError> {
+    let mut before = log.reader(LogPosition::new(at.file, 0));
+    while before.position().offset < at.offset {
+        let Some(event) = before.next_event().await.map_err(reading)? else { return Ok(()) };
+        if event.end.offset > at.offset {
+            return Err(inside_of_an_event(at, &log.file_name(at.file), event.start.offset));
+        }
+    }
+    Ok(())
+}
+
+fn inside_of_an_event(at: LogPosition, file: &str, begin: u64) -> SqlError {
+    fatal(format!(
+        "Client requested source to start replication from position {} of '{file}', which is inside of the event at {begin}",
+        at.offset
+    ))
+}
+
+/// Whether a transaction ends with the event.
+fn ends_group(event: &LogEvent) -> bool {
+    matches!(event.header.event_type, EventType::XID | EventType::XA_PREPARE | EventType::QUERY)
 }
 
 /// A reader's error as the replica gets it.

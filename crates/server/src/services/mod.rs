@@ -178,7 +178,13 @@ impl Services for ServerServices {
     }
 
     fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
-        settings::computed(&self.parts.engine, name)
+        let given = |name: &str| self.parts.globals.named(name);
+        match name {
+            // Where none is given: as in MySQL no host, and the port that is served.
+            "report_host" if given(name).as_str().is_empty() => Some(SettingValue::Null),
+            "report_port" if given(name).as_u64() == 0 => Some(given("port")),
+            _ => settings::computed(&self.parts.engine, name),
+        }
     }
 
     fn password_hash(&self, plugin: &str, password: &str) -> Result<String, SqlError> {

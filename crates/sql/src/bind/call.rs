@@ -13,7 +13,9 @@ use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
 use crate::expr::function::json::{Behavior, JsonValue};
-use crate::expr::{Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, Kind, WarningLevel, build, function};
+use crate::expr::{
+    Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, IntervalUnit, Kind, WarningLevel, build, function,
+};
 
 impl<'a> Binder<'a> {
     pub(crate) fn bind_function(
@@ -74,16 +76,43 @@ impl<'a> Binder<'a> {
             ("name_const", args) if !args.iter().all(|arg| expr_of(arg).is_some_and(is_constant)) => {
                 Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to NAME_CONST"))
             }
-            ("values", [arg]) => self.bind_values_function(arg),
+            // VALUE is MariaDB's name of it.
+            ("values" | "value", [arg]) => self.bind_values_function(arg),
             ("default", [arg]) => self.bind_default_function(arg),
             ("if" | "ifnull" | "coalesce", _) => {
                 let args = self.bind_branches(&name, args, scope)?;
                 self.call(&name, args)
             }
+            ("nvl", [_, _]) => {
+                let args = self.bind_branches("ifnull", args, scope)?;
+                self.call("ifnull", args)
+            }
             _ => {
                 let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
-                self.call(&name, args)
+                self.call_of_maria(&name, args)
             }
+        }
+    }
+
+    /// Functions that MariaDB has and MySQL has not, or not with so many arguments, in our words; all others as they are.
+    fn call_of_maria(&mut self, name: &str, mut args: Vec<Expr>) -> Result<Expr, SqlError> {
+        match (name, args.len()) {
+            ("nvl2", 3) => {
+                let condition = build::not(build::is_null(args.remove(0)));
+                args.insert(0, condition);
+                self.call("if", args)
+            }
+            ("lengthb", 1) => self.call("length", args),
+            ("lpad" | "rpad", 2) => {
+                args.push(build::string_literal(" ", types::CollationId::DEFAULT));
+                self.call(name, args)
+            }
+            ("add_months", 2) => match <[Expr; 2]>::try_from(args) {
+                Ok([date, months]) => build::interval(date, months, IntervalUnit::Month, false),
+                Err(args) => self.call(name, args),
+            },
+            ("date_format", 3) => Err(SqlError::not_supported("DATE_FORMAT() with a language")),
+            _ => self.call(name, args),
         }
     }
 

@@ -122,7 +122,7 @@ impl<'a> Binder<'a> {
     fn bind_select_list(&mut self, select: &'a sql::Select) -> Result<Vec<Item>, SqlError> {
         let projection = &select.projection;
         let mut items = Vec::with_capacity(projection.len());
-        let context = ParseContext { sql_mode: self.context.session.sql_mode };
+        let context = ParseContext { sql_mode: self.context.session.sql_mode, ..ParseContext::default() };
         let unnamed = |item: &sql::SelectItem| matches!(item, sql::SelectItem::UnnamedExpr(_));
         let mut names = match projection.iter().any(unnamed) {
             true => item_names(select, self.context.text, &context),

@@ -129,9 +129,7 @@ fn stored(auth: Option<&AuthSpec>, before: Option<&Account>) -> Result<(String, 
         (None, Some(account)) => account.plugin.as_str(),
         (None, None) => DEFAULT_PLUGIN,
     };
-    if !PLUGINS.contains(&plugin) {
-        return Err(SqlError::new(codes::PLUGIN_IS_NOT_LOADED, format!("Plugin '{plugin}' is not loaded")));
-    }
+    check_plugin(plugin)?;
     let authentication = match auth.map(|auth| &auth.secret) {
         Some(AuthSecret::Hash(hash)) => hash.clone(),
         None | Some(AuthSecret::None) => String::new(),
@@ -142,6 +140,14 @@ fn stored(auth: Option<&AuthSpec>, before: Option<&Account>) -> Result<(String, 
         }
     };
     Ok((plugin.to_string(), authentication))
+}
+
+/// 1524 for a method that is not here.
+pub(crate) fn check_plugin(plugin: &str) -> Result<(), SqlError> {
+    match PLUGINS.contains(&plugin) {
+        true => Ok(()),
+        false => Err(SqlError::new(codes::PLUGIN_IS_NOT_LOADED, format!("Plugin '{plugin}' is not loaded"))),
+    }
 }
 
 fn named(spec: &UserSpec) -> Result<&UserName, SqlError> {

@@ -73,7 +73,7 @@ pub(crate) fn local_default(column: &ColumnDef, zone: &TimeZone) -> Option<Value
     }
 }
 
-/// CURRENT_TIMESTAMP(n) fits DATETIME and TIMESTAMP with as many digits. For a MariaDB, from whose log a definition may come, none are as many as the
+/// CURRENT_TIMESTAMP(n) fits DATETIME and TIMESTAMP with as many digits, and a MariaDB's DATE. For a MariaDB, from whose log a definition may come, none are as many as the
 /// column has, and more of them no more than that.
 pub(super) fn digits_of_now(ty: &ColumnType, digits: u8, context: &DdlContext<'_>) -> Option<u8> {
     match ty {
@@ -81,6 +81,8 @@ pub(super) fn digits_of_now(ty: &ColumnType, digits: u8, context: &DdlContext<'_
             let fits = *fsp == digits || context.is_logged && (digits == 0 || digits > *fsp);
             fits.then_some(*fsp)
         }
+        // MariaDB's DATE takes the day of it.
+        ColumnType::Date if context.is_logged => Some(0),
         _ => None,
     }
 }
@@ -91,6 +93,7 @@ pub(super) fn now(column: &ColumnDef, at: UnixMicros, zone: &TimeZone) -> Value 
     Value::DateTime(match column.ty {
         ColumnType::Timestamp { fsp } => utc.truncated(fsp),
         ColumnType::DateTime { fsp } => coerce::local_time(at, zone).truncated(fsp),
+        ColumnType::Date => return Value::Date(coerce::local_time(at, zone).date),
         _ => utc,
     })
 }

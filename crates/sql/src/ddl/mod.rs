@@ -42,6 +42,7 @@ use crate::parse::LogChanges;
 use crate::parse::ast::{Ddl, TableName, UserName};
 
 use account::UserChanges;
+pub(crate) use account::check_plugin;
 pub(crate) use create::with_selected;
 pub(crate) use default::{local_default, with_local_defaults};
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};

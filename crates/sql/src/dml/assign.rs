@@ -89,7 +89,7 @@ pub(crate) fn default_expr(binder: &Binder<'_>, column: &ColumnDef) -> Result<Ex
         Some(ColumnDefault::CurrentTimestamp { fsp }) => now(*fsp, binder),
         Some(ColumnDefault::Expression(text)) => {
             let sql_mode = binder.context.session.sql_mode;
-            let expr = parse_expr(text, &ParseContext { sql_mode })?;
+            let expr = parse_expr(text, &ParseContext { sql_mode, ..ParseContext::default() })?;
             let mut inner = Binder::new(binder.context);
             inner.scope();
             inner.bind_expr(&expr, ExprScope::new(Clause::FieldList))

@@ -61,7 +61,7 @@ impl Fixture {
     }
 
     fn bind(&self, text: &str) -> Result<Expr, SqlError> {
-        let parsed = parse_expr(text, &ParseContext { sql_mode: self.session.sql_mode })?;
+        let parsed = parse_expr(text, &ParseContext { sql_mode: self.session.sql_mode, ..ParseContext::default() })?;
         let context = PlanContext {
             catalog: &self.engine.catalog(),
             database: None,

@@ -168,7 +168,7 @@ pub(super) fn applier_configuration(source: &Source<'_>) -> Rows {
 }
 
 pub(super) const APPLIER_STATUS: &str =
-    "CHANNEL_NAME v64, SERVICE_STATE v3, REMAINING_DELAY u?, COUNT_TRANSACTIONS_RETRIES u";
+    "CHANNEL_NAME v64, SERVICE_STATE v3, REMAINING_DELAY n?, COUNT_TRANSACTIONS_RETRIES u";
 
 pub(super) fn applier_status(source: &Source<'_>) -> Rows {
     rows(source, |channel| {

@@ -5,6 +5,7 @@
 //! | `v64` | VARCHAR(64) |
 //! | `t` | LONGTEXT |
 //! | `i` | INT |
+//! | `n` | INT UNSIGNED |
 //! | `b` | BIGINT |
 //! | `u` | BIGINT UNSIGNED |
 //! | `d` | DOUBLE |
@@ -33,6 +34,7 @@ fn one(column: &str) -> ColumnDef {
         }
         ("t", _) => ColumnType::Text { size: BlobSize::Long },
         ("i", _) => ColumnType::Int { unsigned: false },
+        ("n", _) => ColumnType::Int { unsigned: true },
         ("b", _) => ColumnType::BigInt { unsigned: false },
         ("u", _) => ColumnType::BigInt { unsigned: true },
         ("d", _) => ColumnType::Double { unsigned: false },

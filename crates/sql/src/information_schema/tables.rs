@@ -259,7 +259,7 @@ pub(super) const TABLES: &[TableSpec] = &[
     // There are no groups, and a channel has one source.
     performance(
         "replication_asynchronous_connection_failover",
-        "CHANNEL_NAME v64, HOST v255, PORT i, NETWORK_NAMESPACE v64?, WEIGHT u, MANAGED_NAME v64",
+        "CHANNEL_NAME v64, HOST v255, PORT i, NETWORK_NAMESPACE v64?, WEIGHT n, MANAGED_NAME v64",
         rows::none,
     ),
     performance(

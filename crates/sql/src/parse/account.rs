@@ -44,7 +44,7 @@ pub(super) fn alter_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// DROP USER, after USER.
 pub(super) fn drop_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
-    let users = tokens.comma_list(Tokens::named_user)?;
+    let users = tokens.comma_list(Tokens::dropped_user)?;
     Ok(Statement::Ddl(Ddl::DropUser { users, if_exists }))
 }
 

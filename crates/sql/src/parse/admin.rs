@@ -502,8 +502,14 @@ fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
         if !tokens.accept("ALL") {
             for part in ["COLUMNS", "INDEXES"] {
                 tokens.expect(part)?;
-                if !tokens.accept("ALL") {
-                    tokens.in_parentheses(Tokens::any_word)?;
+                if tokens.accept("ALL") {
+                    continue;
+                }
+                // No names at all are allowed, too.
+                tokens.expect_token(&Token::LParen)?;
+                if !tokens.accept_token(&Token::RParen) {
+                    tokens.comma_list(Tokens::any_word)?;
+                    tokens.expect_token(&Token::RParen)?;
                 }
             }
         }

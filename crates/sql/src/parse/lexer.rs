@@ -491,7 +491,7 @@ mod tests {
     use super::*;
 
     fn tokens_in(text: &str, sql_mode: SqlMode) -> String {
-        match lex(text, &ParseContext { sql_mode }) {
+        match lex(text, &ParseContext { sql_mode, ..ParseContext::default() }) {
             Ok(lexed) => lexed.tokens.iter().map(|t| t.token.to_string()).collect::<Vec<_>>().join(" "),
             Err(error) => error.into_sql(text).message.split("near ").last().unwrap_or_default().to_string(),
         }

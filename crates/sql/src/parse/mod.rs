@@ -88,6 +88,8 @@ pub(crate) use tokens::RESERVED;
 pub struct ParseContext {
     /// ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT count.
     pub sql_mode: SqlMode,
+    /// Names of accounts may be as long as MariaDB's: the text is out of a log.
+    pub long_accounts: bool,
 }
 
 /// The version that `/*!50700 … */` is compared with.
@@ -197,6 +199,7 @@ fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<P
     let parse = || {
         let mut tokens = Tokens::new(tokens, text, context.sql_mode);
         tokens.is_deep = is_deep;
+        tokens.long_accounts = context.long_accounts;
         if !literal_rows.is_empty() {
             tokens.literal_rows = LiteralRows::new(whole.clone(), context.sql_mode, literal_rows);
         }

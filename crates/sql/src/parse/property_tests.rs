@@ -80,14 +80,14 @@ proptest! {
     fn no_text_panics(text in statement_like()) {
         let _ = parse_one(&text, &ParseContext::default());
         let mode = SqlMode::ANSI_QUOTES.with(SqlMode::NO_BACKSLASH_ESCAPES).with(SqlMode::PIPES_AS_CONCAT);
-        let _ = parse_one(&text, &ParseContext { sql_mode: mode });
+        let _ = parse_one(&text, &ParseContext { sql_mode: mode, ..ParseContext::default() });
     }
 
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let mode = SqlMode::default();
         let text = to_utf8(&bytes, mode);
-        let _ = parse_one(&text, &ParseContext { sql_mode: mode });
+        let _ = parse_one(&text, &ParseContext { sql_mode: mode, ..ParseContext::default() });
         let mut rest = &bytes[..];
         while let Some(length) = next_statement(rest, mode) {
             prop_assert!(length > 0);

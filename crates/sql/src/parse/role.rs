@@ -18,7 +18,7 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// DROP ROLE, after ROLE.
 pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
-    let roles = tokens.comma_list(name)?;
+    let roles = tokens.comma_list(|tokens| checked(tokens, Tokens::dropped_user))?;
     Ok(Statement::Ddl(Ddl::DropRole { roles, if_exists }))
 }
 
@@ -121,8 +121,12 @@ const WORDS: [&str; 3] = ["NONE", "ALL", "DEFAULT"];
 
 /// `role`, `'role'@'host'`.
 pub(super) fn name(tokens: &mut Tokens<'_>) -> Parsed<UserName> {
+    checked(tokens, Tokens::named_user)
+}
+
+fn checked<'a>(tokens: &mut Tokens<'a>, user: impl Fn(&mut Tokens<'a>) -> Parsed<UserName>) -> Parsed<UserName> {
     if WORDS.iter().any(|word| tokens.next_are(word)) {
         return tokens.unexpected();
     }
-    tokens.named_user()
+    user(tokens)
 }

@@ -2,6 +2,7 @@
 
 use std::ops::Range;
 
+use base::{SqlError, codes};
 use sqlparser::ast::Expr;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
@@ -27,6 +28,8 @@ pub(super) struct Tokens<'a> {
     tokens: Vec<TokenWithSpan>,
     at: usize,
     pub(super) text: &'a str,
+    /// Names of accounts may be longer than a client's.
+    pub(super) long_accounts: bool,
     /// Where columns' types are JSON.
     pub(super) json_types: Vec<Range<usize>>,
     /// Where definitions say utf8mb3, and no collation; behind NCHAR and its kin, which mean it, nothing.
@@ -56,12 +59,28 @@ pub(super) struct Tokens<'a> {
     pub(super) is_deep: bool,
 }
 
+/// Characters of an account's two parts, as in MySQL.
+const USER_CHARS_MAX: usize = 32;
+const HOST_CHARS_MAX: usize = 255;
+
+/// 1470 for what is too long; of which the error shows so much.
+fn check_length(text: &str, what: &str, most: usize) -> Parsed<()> {
+    if text.chars().count() <= most {
+        return Ok(());
+    }
+    const SHOWN: usize = 70;
+    let shown: String = text.chars().take(SHOWN).collect();
+    let message = format!("String '{shown}' is too long for {what} (should be no longer than {most})");
+    Err(SqlError::new(codes::WRONG_STRING_LENGTH, message).into())
+}
+
 impl<'a> Tokens<'a> {
     pub(super) fn new(tokens: Vec<TokenWithSpan>, text: &'a str, sql_mode: SqlMode) -> Self {
         Tokens {
             tokens,
             at: 0,
             text,
+            long_accounts: false,
             json_types: Vec::new(),
             utf8mb3: Vec::new(),
             timestamps: Vec::new(),
@@ -331,7 +350,19 @@ impl<'a> Tokens<'a> {
             }
             _ => "%".to_string(),
         };
+        if !self.long_accounts {
+            check_length(&user, "user name", USER_CHARS_MAX)?;
+            check_length(&host, "host name", HOST_CHARS_MAX)?;
+        }
         Ok(Some(UserName { user, host }))
+    }
+
+    /// An account that is to go: one with a longer name may have come in the log of a MariaDB.
+    pub(super) fn dropped_user(&mut self) -> Parsed<UserName> {
+        let before = std::mem::replace(&mut self.long_accounts, true);
+        let user = self.named_user();
+        self.long_accounts = before;
+        user
     }
 
     pub(super) fn named_user(&mut self) -> Parsed<UserName> {

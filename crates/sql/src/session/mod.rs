@@ -467,7 +467,7 @@ impl Session {
     }
 
     pub(crate) fn parse_context(&self) -> ParseContext {
-        ParseContext { sql_mode: self.settings.hot.sql_mode }
+        ParseContext { sql_mode: self.settings.hot.sql_mode, long_accounts: self.is_applier }
     }
 
     /// What exists for this session, its temporary tables among it.

@@ -84,6 +84,7 @@ impl Session {
         let known = known.map(|account| account.plugin).filter(|plugin| plugin != SOCKET_PLUGIN || !has_password);
         let default_plugin = || self.shared.globals.named("default_authentication_plugin").as_str().to_string();
         let plugin = auth.plugin.clone().or(known).unwrap_or_else(default_plugin);
+        crate::ddl::check_plugin(&plugin)?;
         auth.plugin = Some(plugin.clone());
         match &auth.secret {
             AuthSecret::Password(password) if password.is_empty() => {

@@ -316,7 +316,7 @@ impl Session {
         if foreign == Foreign::NOTHING {
             return text;
         }
-        let context = ParseContext { sql_mode: self.info.sql_mode };
+        let context = ParseContext { sql_mode: self.info.sql_mode, long_accounts: true };
         let words = std::str::from_utf8(&text)
             .ok()
             .and_then(|text| parse::in_our_words(text, &context, foreign, &|table| self.columns_before(table)));

@@ -44,7 +44,7 @@ pub(super) async fn events(
     session.check_global(&[Privilege::ReplicationReplica])?;
     let query = BinlogEventsQuery { file, position, offset: limit.offset, limit: limit.count };
     let events = session.shared().services.binlog_events(query).await?;
-    let mut rows = Rows::new("Log_name v20, Pos u, Event_type v20, Server_id u, End_log_pos u, Info v512");
+    let mut rows = Rows::new("Log_name v20, Pos u, Event_type v20, Server_id n, End_log_pos u, Info v512");
     for event in events {
         rows.push(vec![
             Value::str(event.file),
@@ -60,7 +60,7 @@ pub(super) async fn events(
 
 pub(super) fn replicas(session: &mut Session) -> Result<Rows, SqlError> {
     session.check_global(&[Privilege::ReplicationReplica])?;
-    let mut rows = Rows::new("Server_Id u, Host v20, Port u, Source_Id u, Replica_UUID v36");
+    let mut rows = Rows::new("Server_Id n, Host v20, Port n, Source_Id n, Replica_UUID v36");
     for replica in session.shared().services.replicas() {
         rows.push(vec![
             Value::UInt(u64::from(replica.server_id)),
@@ -91,11 +91,10 @@ pub(super) fn replica_status(
     let mut rows = Rows { columns: Vec::new(), rows: Vec::new() };
     for channel in channels {
         if rows.columns.is_empty() {
-            let column = |name: &str| ColumnDef::new(name, ColumnType::VarChar { chars: 1024 });
             let name = |name: &str| if old_names { old_name(name) } else { name.to_string() };
-            rows.columns = channel.0.iter().map(|(title, _)| column(&name(title))).collect();
+            rows.columns = channel.0.iter().map(|(title, _)| ColumnDef::new(name(title), status_type(title))).collect();
         }
-        rows.rows.push(channel.0.into_iter().map(|(_, value)| opt(value)).collect());
+        rows.rows.push(channel.0.into_iter().map(|(title, value)| status_value(title, value)).collect());
     }
     if rows.columns.is_empty() {
         // Never followed anybody: no row, but clients want columns.
@@ -106,6 +105,47 @@ pub(super) fn replica_status(
         }));
     }
     Ok(rows)
+}
+
+/// Columns of SHOW REPLICA STATUS that are integers, as in MySQL: those of four bytes, and those of eight.
+const STATUS_INTEGERS: [&str; 11] = [
+    "Source_Port",
+    "Connect_Retry",
+    "Last_Errno",
+    "Skip_Counter",
+    "Last_IO_Errno",
+    "Last_SQL_Errno",
+    "Source_Server_Id",
+    "SQL_Delay",
+    "SQL_Remaining_Delay",
+    "Auto_Position",
+    "Get_Source_public_key",
+];
+const STATUS_BIG_INTEGERS: [&str; 7] = [
+    "Read_Source_Log_Pos",
+    "Relay_Log_Pos",
+    "Exec_Source_Log_Pos",
+    "Relay_Log_Space",
+    "Until_Log_Pos",
+    "Seconds_Behind_Source",
+    "Source_Retry_Count",
+];
+
+fn status_type(title: &str) -> ColumnType {
+    match title {
+        _ if STATUS_INTEGERS.contains(&title) => ColumnType::Int { unsigned: true },
+        _ if STATUS_BIG_INTEGERS.contains(&title) => ColumnType::BigInt { unsigned: true },
+        _ => ColumnType::VarChar { chars: 1024 },
+    }
+}
+
+fn status_value(title: &str, value: Option<String>) -> Value {
+    match value {
+        Some(text) if !matches!(status_type(title), ColumnType::VarChar { .. }) => {
+            text.parse().map_or(Value::Null, Value::UInt)
+        }
+        value => opt(value),
+    }
 }
 
 /// What tools for MariaDB ask for: the connection's name, and its GTIDs by MariaDB's names.

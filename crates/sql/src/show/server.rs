@@ -73,7 +73,7 @@ pub(super) fn engines() -> Rows {
 
 pub(crate) fn engine_row() -> Vec<Value> {
     let comment = "Versioned rows over immutable trees; the binary log is the only write-ahead log";
-    ["InnoDB", "DEFAULT", comment, "YES", "NO", "YES"].into_iter().map(Value::str).collect()
+    ["InnoDB", "DEFAULT", comment, "YES", "YES", "YES"].into_iter().map(Value::str).collect()
 }
 
 pub(super) fn engine_status(session: &mut Session, engine: &str) -> Result<Rows, SqlError> {

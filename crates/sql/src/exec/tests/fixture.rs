@@ -138,7 +138,7 @@ impl Fixture {
         warnings: &Warnings,
         sink: &mut Collected,
     ) -> Result<Outcome, SqlError> {
-        let parsed = parse_one(text, &ParseContext { sql_mode: state.session.sql_mode })?;
+        let parsed = parse_one(text, &ParseContext { sql_mode: state.session.sql_mode, ..ParseContext::default() })?;
         match &parsed.statement {
             Statement::Ddl(ddl) => {
                 self.ddl(text, ddl, &state.session, warnings).await?;

@@ -31,11 +31,28 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         let text = some!(args.text(0)?);
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv6(text).is_some())))
     }),
+    line("is_ipv4_compat", 1, 1, int, |args| Ok(Value::from(holds_ipv4(args, &[0; 12])?))),
+    line("is_ipv4_mapped", 1, 1, int, |args| Ok(Value::from(holds_ipv4(args, &MAPPED)?))),
     line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(bits::count(&args.args[0], &*args.value(0)?, args.ctx)?).into()))
     }),
     line("crc32", 1, 1, short_uint::<10>, |args| Ok(Value::UInt(crc32fast::hash(&some!(args.bytes(0)?)) as u64))),
 ];
+
+/// What an IPv6 address begins with that stands for one of IPv4.
+const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
+
+/// Whether the bytes are an IPv6 address which begins so, and ends with one of IPv4: 0.0.0.0 and 0.0.0.1 do not count in one that begins with zeros
+/// alone, as `::` and `::1` are something else. Anything but an address is none, NULL too.
+fn holds_ipv4(args: &Args<'_>, begin: &[u8; 12]) -> Result<bool, SqlError> {
+    let value = args.value(0)?;
+    let Value::Bytes(bytes) = &*value else { return Ok(false) };
+    let Some((head, tail)) = bytes.split_first_chunk::<12>().filter(|(_, tail)| tail.len() == 4) else {
+        return Ok(false);
+    };
+    let is_other = *begin == [0; 12] && matches!(tail, [0, 0, 0, 0 | 1]);
+    Ok(head == begin && !is_other)
+}
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.
 fn hex(args: &Args<'_>) -> Result<Value, SqlError> {

@@ -44,7 +44,6 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("name_const", 2, 2, |args, _| args[1].ty.clone(), |args| Ok(args.value(1)?.into_owned())),
     line("ps_current_thread_id", 0, 0, fixed_uint, |args| Ok(Value::UInt(args.ctx.session.connection_id as u64)))
         .per_execution(),
-    line("icu_version", 0, 0, name, |_| Ok(Value::Null)),
     line("get_lock", 2, 2, super::nullable_int, refuse).waiting(),
     line("release_lock", 1, 1, super::nullable_int, refuse).waiting(),
     line("release_all_locks", 0, 0, fixed_uint, refuse).waiting(),

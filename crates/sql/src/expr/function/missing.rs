@@ -1,4 +1,4 @@
-//! Functions of MySQL 9.7 that are not here yet: they get an error that says so, and not that they do not exist.
+//! Functions of MySQL 9.7 and MariaDB 11.8 that are not here yet: they get an error that says so, and not that they do not exist.
 
 /// In lower case, in alphabetical order.
 const MISSING: &[&str] = &[
@@ -8,6 +8,7 @@ const MISSING: &[&str] = &[
     "asymmetric_encrypt",
     "asynchronous_connection_failover_add_source",
     "can_access_column",
+    "etag",
     "extractvalue",
     "format_bytes",
     "format_pico_time",
@@ -16,6 +17,7 @@ const MISSING: &[&str] = &[
     "get_dd_create_options",
     "group_replication_get_write_concurrency",
     "grouping",
+    "icu_version",
     "json_duality_object",
     "json_schema_valid",
     "json_schema_validation_report",
@@ -48,12 +50,69 @@ const MISSING: &[&str] = &[
     "wait_until_sql_thread_after_gtids",
 ];
 
+/// Of MariaDB 11.8.
+const MISSING_OF_MARIA: &[&str] = &[
+    "chr",
+    "column_add",
+    "column_check",
+    "column_create",
+    "column_delete",
+    "column_exists",
+    "column_get",
+    "column_json",
+    "column_list",
+    "concat_operator_oracle",
+    "crc32c",
+    "decode_histogram",
+    "decode_oracle",
+    "des_decrypt",
+    "des_encrypt",
+    "encrypt",
+    "json_array_intersect",
+    "json_compact",
+    "json_detailed",
+    "json_equals",
+    "json_exists",
+    "json_key_value",
+    "json_loose",
+    "json_normalize",
+    "json_object_filter_keys",
+    "json_object_to_array",
+    "json_query",
+    "kdf",
+    "lastval",
+    "lpad_oracle",
+    "ltrim_oracle",
+    "natural_sort_key",
+    "nextval",
+    "old_password",
+    "password",
+    "replace_oracle",
+    "rownum",
+    "rpad_oracle",
+    "rtrim_oracle",
+    "setval",
+    "sformat",
+    "substr_oracle",
+    "sys_guid",
+    "to_char",
+    "trim_oracle",
+    "uuid_v4",
+    "uuid_v7",
+    "vec_distance",
+    "vec_distance_cosine",
+    "vec_distance_euclidean",
+    "vec_fromtext",
+    "vec_totext",
+];
+
 /// Families by the beginning of their names.
 const FAMILIES: &[&str] = &["st_"];
 
-/// Whether MySQL has a function of this name (in lower case) that is not here.
+/// Whether MySQL or MariaDB has a function of this name (in lower case) that is not here.
 pub(super) fn is_missing(name: &str) -> bool {
-    MISSING.binary_search(&name).is_ok() || FAMILIES.iter().any(|family| name.starts_with(family))
+    let is_in = |names: &[&str]| names.binary_search(&name).is_ok();
+    is_in(MISSING) || is_in(MISSING_OF_MARIA) || FAMILIES.iter().any(|family| name.starts_with(family))
 }
 
 #[cfg(test)]
@@ -62,7 +121,7 @@ mod tests {
 
     #[test]
     fn what_is_here_is_not_missing() {
-        assert!(MISSING.is_sorted());
+        assert!(MISSING.is_sorted() && MISSING_OF_MARIA.is_sorted());
         let here: Vec<_> = super::super::BY_NAME.keys().filter(|name| is_missing(name)).collect();
         assert!(here.is_empty(), "{here:?}");
     }

@@ -272,7 +272,7 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
 }
 
-/// 1305; 1235 if MySQL has it.
+/// 1305; 1235 if MySQL or MariaDB has it.
 fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
     if missing::is_missing(&name.to_ascii_lowercase()) {
         return SqlError::not_supported(format!("{}()", name.to_uppercase()));

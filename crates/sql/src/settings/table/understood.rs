@@ -128,6 +128,46 @@ pub(super) const ALL: &[Setting] = &[
         .alias(&["sync_source_info"])
         .understood()
         .doc("The log says where a follower is."),
+    fixed("relay_log_index", TEXT, "").understood().doc("There is no relay log."),
+    global("relay_log_purge", BOOL, "ON").understood().doc("There is no relay log."),
+    fixed("relay_log_recovery", BOOL, "OFF").understood().doc("There is no relay log."),
+    fixed("relay_log_space_limit", U64, "0").understood().doc("There is no relay log."),
+    fixed("replica_load_tmpdir", TEXT, "")
+        .alias(&["slave_load_tmpdir"])
+        .understood()
+        .doc("Files of LOAD DATA out of a source's log are in the data directory."),
+    global("replica_max_allowed_packet", uint(1024, 1 << 30), "1073741824")
+        .alias(&["slave_max_allowed_packet"])
+        .understood()
+        .doc("Events of a source may have 1 GiB."),
+    global("init_replica", TEXT, "").alias(&["init_slave"]).read_only().understood().doc("Statements at START REPLICA; none."),
+    global("rpl_stop_replica_timeout", uint(2, 31_536_000), "31536000")
+        .alias(&["rpl_stop_slave_timeout"])
+        .understood()
+        .doc("STOP REPLICA ends when the threads have."),
+    fixed("binlog_gtid_simple_recovery", BOOL, "ON").understood().doc("Each file says which transactions are before it."),
+    global("binlog_error_action", Kind::Enum(&["IGNORE_ERROR", "ABORT_SERVER"]), "ABORT_SERVER")
+        .read_only()
+        .understood()
+        .doc("A log that cannot be written ends the server."),
+    global("binlog_encryption", BOOL, "OFF").read_only().understood().doc("The log is not encrypted."),
+    both("terminology_use_previous", Kind::Enum(&["NONE", "BEFORE_8_0_26", "BEFORE_8_2_0"]), "NONE")
+        .read_only()
+        .understood()
+        .doc("Names are those of now."),
+    global("gtid_executed_compression_period", U32, "0").understood().doc("There is no table of executed GTIDs."),
+    global("gtid_ignore_duplicates", BOOL, "OFF")
+        .understood()
+        .doc("MariaDB's; a transaction that comes by two ways is executed once in any case."),
+    global("slave_ddl_exec_mode", Kind::Enum(&["STRICT", "IDEMPOTENT"]), "STRICT")
+        .read_only()
+        .understood()
+        .doc("MariaDB's; definitions are executed as they are."),
+    global("slave_run_triggers_for_rbr", Kind::Enum(&["NO", "YES", "LOGGING", "ENFORCE"]), "NO")
+        .read_only()
+        .understood()
+        .doc("MariaDB's; there are no triggers."),
+    global("read_binlog_speed_limit", U64, "0").read_only().understood().doc("MariaDB's; a source's log is read as fast as it comes."),
     global("sync_relay_log", U32, "0").understood().doc("There is no relay log."),
     fixed("table_definition_cache", U32, "0").understood().doc("The catalog is in memory."),
     global("table_open_cache", U32, "4000").alias(&["table_cache"]).understood().doc("The catalog is in memory."),
