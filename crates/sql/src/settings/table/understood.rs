@@ -150,7 +150,7 @@ pub(super) const ALL: &[Setting] = &[
         .read_only()
         .understood()
         .doc("A log that cannot be written ends the server."),
-    global("binlog_encryption", BOOL, "OFF").read_only().understood().doc("The log is not encrypted."),
+    global("binlog_encryption", BOOL, "OFF").read_only().only(&["OFF"]).understood().doc("The log is not encrypted."),
     both("terminology_use_previous", Kind::Enum(&["NONE", "BEFORE_8_0_26", "BEFORE_8_2_0"]), "NONE")
         .read_only()
         .understood()
