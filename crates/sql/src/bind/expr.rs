@@ -3,16 +3,16 @@
 use base::memory;
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
-use types::{ColumnType, Value};
+use types::{CollationId, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
-use crate::bind::row::as_row;
+
 use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::choice::{Arm, condition_of_if};
-use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
+use crate::expr::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
 use crate::parse::DIV;
 
 /// Where an expression stands; error messages name it.
@@ -179,7 +179,8 @@ impl<'a> Binder<'a> {
             E::Convert { expr, data_type, charset, .. } => {
                 let bound = bind(self, expr)?;
                 match (data_type, charset) {
-                    (Some(data_type), _) => self.bind_cast(bound, data_type),
+                    (Some(data_type), Some(charset)) => self.bind_cast_in(bound, data_type, &charset.to_string()),
+                    (Some(data_type), None) => self.bind_cast(bound, data_type),
                     (None, Some(charset)) => self.bind_convert_using(bound, &charset.to_string()),
                     (None, None) => Err(unsupported(expr)),
                 }
@@ -413,43 +414,6 @@ impl<'a> Binder<'a> {
         Ok((bound, otherwise))
     }
 
-    fn bind_in_list(
-        &mut self,
-        expr: &'a sql::Expr,
-        list: &'a [sql::Expr],
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        if let Some(left) = as_row(expr) {
-            let mut any = Vec::with_capacity(list.len());
-            for item in list {
-                let right = as_row(item).ok_or_else(|| wrong_operands(left.len()))?;
-                any.push(self.bind_row_comparison(CompareOp::Eq, left, right, scope)?);
-            }
-            return Ok(build::or(any));
-        }
-        let value = self.bind_expr(expr, scope)?;
-        let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
-        list.iter().for_each(|item| self.describe_compared(&value, item));
-        match <[Expr; 1]>::try_from(list) {
-            Ok([item]) => {
-                let item = self.folded_beside_time(item, &value);
-                self.note_constant_beside(expr, &value, &item);
-                match value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Float | Kind::Double) {
-                    true => build::compare(CompareOp::Eq, value, item),
-                    false => build::in_list(value, vec![item]),
-                }
-            }
-            Err(list) => {
-                let list = self.listed(expr, &value, list);
-                match list.is_empty() {
-                    // Nothing equals a list of what is no date: false, or NULL.
-                    true => build::compare(CompareOp::NotEq, value.clone(), value),
-                    false => build::in_list(value, list),
-                }
-            }
-        }
-    }
-
     fn bind_binary(
         &mut self,
         left: &'a sql::Expr,
@@ -485,6 +449,14 @@ impl<'a> Binder<'a> {
             let (left_type, right_type) = (l.ty.clone(), r.ty.clone());
             self.assume_param(&mut l, &right_type, scope);
             self.assume_param(&mut r, &left_type, scope);
+        }
+        // Of two parameters nothing tells a type: they are DOUBLEs.
+        if is_arithmetic(op)
+            && !matches!(op, O::Custom(_))
+            && [&l, &r].into_iter().all(|side| matches!(side.kind, ExprKind::Param(_)))
+        {
+            l = build::cast(l, CastType::Double, CollationId::BINARY)?;
+            r = build::cast(r, CastType::Double, CollationId::BINARY)?;
         }
         let session = self.context.session;
         match op {

@@ -268,8 +268,8 @@ impl<'a> Binder<'a> {
         Ok(BoundTable { source, schema, hints, ..unnamed_table(name, alias, columns) })
     }
 
-    /// Counts one more place in which a CTE is bound: CTEs that name others twice become many.
-    fn expand_cte(&mut self) -> Result<(), SqlError> {
+    /// Counts one more place in which a query is bound that is written once: CTEs that name others twice become many.
+    pub(super) fn expand_cte(&mut self) -> Result<(), SqlError> {
         self.expansions += 1;
         if self.expansions <= CTE_EXPANSIONS_MAX {
             return Ok(());

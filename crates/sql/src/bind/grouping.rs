@@ -4,11 +4,12 @@
 //! column by a conjunct of WHERE, or belongs to a table whose primary key (or a unique key without NULL) is so determined.
 
 use base::{SqlError, codes};
+use engine::Table;
 
 use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
 use crate::bind::from::tables_of;
-use crate::bind::tree::{Block, FromTree, JoinKind, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, FromTree, JoinKind, TableSource};
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SqlMode};
 
 impl Binder<'_> {
@@ -18,7 +19,7 @@ impl Binder<'_> {
             return Ok(());
         }
         let Some(grouping) = &block.grouping else { return check_distinct(block) };
-        let determined = determined_slots(block, &grouping.keys);
+        let determined = determined_slots(block, &grouping.keys, 0);
         let lists = [
             ("SELECT list", block.select.iter().collect::<Vec<_>>()),
             ("HAVING clause", block.having.iter().collect()),
@@ -86,8 +87,14 @@ fn slot_is_determined(slot: usize, determined: &[bool], block: &Block) -> bool {
     }
 }
 
+/// Subqueries in FROM that stand in one another are looked into so far: each is looked into several times.
+const DEPTH_MAX: u32 = 4;
+
 /// For each slot, whether the group keys determine it.
-fn determined_slots(block: &Block, keys: &[Expr]) -> Vec<bool> {
+fn determined_slots(block: &Block, keys: &[Expr], depth: u32) -> Vec<bool> {
+    let mut without_null = Vec::new();
+    block.filter.iter().for_each(|condition| refuses_null(condition, &mut without_null));
+    block.from.iter().for_each(|from| joins_refuse_null(from, block, &mut without_null));
     let mut determined = vec![false; block.frame.width()];
     for slot in keys.iter().filter_map(Expr::as_column) {
         determined[slot] = true;
@@ -102,7 +109,11 @@ fn determined_slots(block: &Block, keys: &[Expr]) -> Vec<bool> {
             determine_by_joins(from, &mut determined, block);
         }
         for table in 0..block.tables.len() {
-            determine_by_key(table, &mut determined, block);
+            match &block.tables[table].source {
+                TableSource::Base(base) => determine_by_key(table, base, &mut determined, &without_null, block),
+                TableSource::Derived(query) => determine_derived(table, query, &mut determined, block, depth),
+                TableSource::Virtual(_) => {}
+            }
         }
         changed = before != determined;
     }
@@ -150,24 +161,79 @@ fn determine_by_equality(condition: &Expr, determined: &mut [bool], block: &Bloc
     }
 }
 
-fn determine_by_key(table: usize, determined: &mut [bool], block: &Block) {
-    let TableSource::Base(base) = &block.tables[table].source else { return };
-    let is_determined = |column: usize| {
-        let slot = block.frame.find(SlotSource::Column { table, column });
-        slot.is_some_and(|slot| determined[slot])
-    };
+fn determine_by_key(table: usize, base: &Table, determined: &mut [bool], without_null: &[usize], block: &Block) {
+    let slot_of = |column: usize| block.frame.find(SlotSource::Column { table, column });
     let def = &base.def;
+    let is_determined = |column: usize| {
+        slot_of(column)
+            .is_some_and(|slot| determined[slot] && (!def.columns[column].nullable || without_null.contains(&slot)))
+    };
     let determines = |index: &types::IndexDef| {
-        index.unique
-            && index.parts.iter().all(|part| {
-                part.prefix_chars.is_none() && !def.columns[part.column].nullable && is_determined(part.column)
-            })
+        index.unique && index.parts.iter().all(|part| part.prefix_chars.is_none() && is_determined(part.column))
     };
     if def.indexes.iter().any(determines) {
         for (_, slot) in block.frame.columns_of(table) {
             determined[slot] = true;
         }
     }
+}
+
+/// Columns of a subquery in FROM, by those of them that are determined.
+fn determine_derived(table: usize, query: &BoundQuery, determined: &mut [bool], block: &Block, depth: u32) {
+    let BoundBody::Block(inner) = &query.body else { return };
+    let columns = block.frame.columns_of(table);
+    let known: Vec<Expr> = columns
+        .iter()
+        .filter(|(_, slot)| determined[*slot])
+        .filter_map(|(column, _)| inner.select.get(*column).cloned())
+        .collect();
+    if known.is_empty() || known.len() == columns.len() || depth == DEPTH_MAX {
+        return;
+    }
+    let known_slots = determined_slots(inner, &known, depth + 1);
+    let is_known = |expr: &Expr| undetermined(expr, &known, &known_slots, inner).is_none();
+    // What is computed of a group is the group's.
+    let is_one_group = inner.grouping.as_ref().is_some_and(|grouping| grouping.keys.iter().all(is_known));
+    let is_grouped = inner.grouping.is_some();
+    for (column, slot) in columns {
+        let Some(expr) = inner.select.get(column) else { continue };
+        determined[slot] |= is_one_group || !is_grouped && expr.constancy() != Constancy::Volatile && is_known(expr);
+    }
+}
+
+/// Adds the columns to `slots` of which a conjunct takes no row with NULL.
+fn refuses_null(condition: &Expr, slots: &mut Vec<usize>) {
+    match &condition.kind {
+        ExprKind::Column { slot, .. } => slots.push(*slot),
+        ExprKind::Compare { op, args } if *op != CompareOp::NullSafeEq => {
+            slots.extend(args.iter().filter_map(Expr::as_column));
+        }
+        ExprKind::Like { args, .. } => slots.extend(args.iter().filter_map(Expr::as_column)),
+        ExprKind::Between { args } => slots.extend(args[0].as_column()),
+        ExprKind::In { value, .. } => slots.extend(value.as_column()),
+        ExprKind::IsTruth { arg, wanted: true } => refuses_null(arg, slots),
+        ExprKind::And(parts) => parts.iter().for_each(|part| refuses_null(part, slots)),
+        ExprKind::Not(arg) => match &arg.kind {
+            ExprKind::IsNull(column) => slots.extend(column.as_column()),
+            ExprKind::In { .. } | ExprKind::Like { .. } => refuses_null(arg, slots),
+            _ => {}
+        },
+        _ => {}
+    }
+}
+
+/// The same of the conditions of joins. What an outer join adds for a row has NULL in all columns of its inner side.
+fn joins_refuse_null(tree: &FromTree, block: &Block, slots: &mut Vec<usize>) {
+    let FromTree::Join { left, right, kind, on } = tree else { return };
+    joins_refuse_null(left, block, slots);
+    joins_refuse_null(right, block, slots);
+    let mut of_join = Vec::new();
+    on.iter().for_each(|condition| refuses_null(condition, &mut of_join));
+    if *kind == JoinKind::Left {
+        let inner = tables_of(right);
+        of_join.retain(|slot| matches!(block.frame.slots[*slot].source, SlotSource::Column { table, .. } if inner.contains(&table)));
+    }
+    slots.append(&mut of_join);
 }
 
 fn slot_name(slot: usize, block: &Block) -> String {

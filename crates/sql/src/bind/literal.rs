@@ -2,13 +2,14 @@
 
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
-use types::CollationId;
 use types::charset::Charset;
+use types::{CollationId, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
 use crate::charsets;
 use crate::expr::build;
+use crate::expr::constant::constant;
 use crate::expr::{CastType, Coercibility, Expr, ExprType, Kind, SqlMode, hex_text};
 use crate::parse::{bit_bytes, hex_bytes};
 
@@ -27,6 +28,12 @@ impl<'a> Binder<'a> {
             return negative_number(digits);
         }
         let arg = self.bind_expr(expr, scope)?;
+        // The only constant of which the negative needs another type.
+        let is_least = op == sql::UnaryOperator::Minus && arg.ty.kind == Kind::Int;
+        let arg = match is_least && constant(&arg, self.context.session) == Some(Value::Int(i64::MIN)) {
+            true => build::integer_literal(i64::MIN),
+            false => arg,
+        };
         match op {
             sql::UnaryOperator::Plus => Ok(arg),
             sql::UnaryOperator::Minus => {
@@ -90,6 +97,9 @@ impl<'a> Binder<'a> {
                 }
                 return text_of_bytes(&client.encode_lossy(text.as_bytes()), collation);
             }
+            Some(sql::Value::HexStringLiteral(digits)) if collation == CollationId::BINARY => {
+                return binary_digits(digits);
+            }
             _ if collation == CollationId::BINARY => {}
             Some(sql::Value::HexStringLiteral(digits)) => return text_of_bytes(&hex_bytes(digits), collation),
             Some(sql::Value::SingleQuotedByteStringLiteral(bits)) => return text_of_bytes(&bit_bytes(bits), collation),
@@ -117,6 +127,17 @@ impl<'a> Binder<'a> {
         match self.charset_collation(&charset.to_ascii_lowercase())? {
             CollationId::BINARY => build::cast(bound, CastType::Binary { bytes: None }, CollationId::BINARY),
             collation => build::cast(bound, CastType::Char { chars: None }, collation),
+        }
+    }
+
+    /// `CAST(expr AS CHAR CHARACTER SET charset)`
+    pub(crate) fn bind_cast_in(&mut self, bound: Expr, to: &sql::DataType, charset: &str) -> Result<Expr, SqlError> {
+        let collation = self.charset_collation(&charset.to_ascii_lowercase())?;
+        match (cast_type(to, self.context.session.sql_mode)?, collation) {
+            (CastType::Char { chars }, CollationId::BINARY) => {
+                build::cast(bound, CastType::Binary { bytes: chars }, CollationId::BINARY)
+            }
+            (to, collation) => build::cast(bound, to, collation),
         }
     }
 
@@ -193,6 +214,13 @@ pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
 pub(crate) fn binary_text(text: &str, client: Charset) -> Result<Expr, SqlError> {
     let text = build::string_literal(text, client.default_collation());
     let bytes = build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)?;
+    Ok(Expr { ty: ExprType { coercibility: Coercibility::Coercible, nullable: false, ..bytes.ty }, ..bytes })
+}
+
+/// `_binary x'…'`: those bytes, which are never a number, either.
+pub(crate) fn binary_digits(digits: &str) -> Result<Expr, SqlError> {
+    let literal = build::bytes_literal(hex_bytes(digits));
+    let bytes = build::cast(literal, CastType::Binary { bytes: None }, CollationId::BINARY)?;
     Ok(Expr { ty: ExprType { coercibility: Coercibility::Coercible, nullable: false, ..bytes.ty }, ..bytes })
 }
 

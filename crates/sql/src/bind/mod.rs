@@ -34,6 +34,7 @@ mod union;
 pub(crate) mod written;
 
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -165,8 +166,14 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// What UPDATE and DELETE read of their tables: those uses of tables count no more that its FROM has recorded since.
-    pub(crate) fn note_changing_reads(&mut self, scope: &Scope, since: usize, how: impl Fn(Vec<usize>) -> UsedColumns) {
+    /// What UPDATE and DELETE read of their tables: those uses of tables count no more that their FROM has recorded. A table that a subquery
+    /// names again is read there like any other.
+    pub(crate) fn note_changing_reads(
+        &mut self,
+        scope: &Scope,
+        of_from: Range<usize>,
+        how: impl Fn(Vec<usize>) -> UsedColumns,
+    ) {
         let own = |found: &TableUse| {
             scope.tables.iter().any(|table| match &table.source {
                 TableSource::Base(base) => base.def.name == found.table && base.def.schema == found.schema,
@@ -176,11 +183,8 @@ impl<'a> Binder<'a> {
         let is_of_from = |found: &TableUse| {
             found.privilege == Privilege::Select && found.columns == UsedColumns::Named(Vec::new()) && own(found)
         };
-        let mut place = 0;
-        self.uses.retain(|found| {
-            place += 1;
-            place <= since || !is_of_from(found)
-        });
+        let mut places = 0..self.uses.len();
+        self.uses.retain(|found| !(places.next().is_some_and(|place| of_from.contains(&place)) && is_of_from(found)));
         self.note_reads(scope, how);
     }
 

@@ -3,7 +3,7 @@
 use sqlparser::ast as sql;
 
 use crate::bind::call::expr_of;
-use crate::parse::{ParseContext, select_items};
+use crate::parse::{ParseContext, first_string, select_items};
 
 /// The names of a SELECT's items, without regard to aliases.
 pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContext) -> Vec<String> {
@@ -13,11 +13,27 @@ pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContex
     let name = |(at, item): (usize, &sql::SelectItem)| match item {
         sql::SelectItem::UnnamedExpr(expr) => {
             let written = written.as_ref().map(|written| &text[written[at].clone()]);
-            own_name(expr).unwrap_or_else(|| written.map_or_else(|| expr.to_string(), str::to_owned))
+            let first = || written.filter(|_| is_text(expr)).and_then(|written| first_string(written, context));
+            let own = first().or_else(|| own_name(expr));
+            own.unwrap_or_else(|| written.map_or_else(|| expr.to_string(), str::to_owned))
         }
         _ => String::new(),
     };
     select.projection.iter().enumerate().map(name).collect()
+}
+
+/// Whether it is a text, which may be written in several parts: the first of them names it.
+fn is_text(expr: &sql::Expr) -> bool {
+    match expr {
+        sql::Expr::Nested(inner) | sql::Expr::Prefixed { value: inner, .. } => is_text(inner),
+        sql::Expr::Value(value) => matches!(
+            value.value,
+            sql::Value::SingleQuotedString(_)
+                | sql::Value::DoubleQuotedString(_)
+                | sql::Value::NationalStringLiteral(_)
+        ),
+        _ => false,
+    }
 }
 
 fn is_name_const(function: &sql::Function) -> bool {

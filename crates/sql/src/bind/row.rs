@@ -6,7 +6,7 @@ use sqlparser::ast as sql;
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, wrong_operands};
 use crate::bind::tree::SubqueryKind;
-use crate::expr::{CompareOp, Expr, build};
+use crate::expr::{CompareOp, Expr, Kind, build};
 
 impl<'a> Binder<'a> {
     /// `left op right`
@@ -26,7 +26,8 @@ impl<'a> Binder<'a> {
             (Some(row), None) => Err(wrong_operands(row.len())),
             (None, Some(_)) => Err(wrong_operands(1)),
             (None, None) if [left, right].into_iter().all(|side| as_query(side).is_some_and(has_columns)) => {
-                Err(SqlError::not_supported("comparison of two subqueries with several columns each"))
+                let (lefts, rights) = (self.bind_side(left, scope)?, self.bind_side(right, scope)?);
+                build::compare_rows(op, lefts, rights)
             }
             (None, None) => {
                 let (l, r) = (self.bind_expr(left, scope)?, self.bind_expr(right, scope)?);
@@ -37,6 +38,64 @@ impl<'a> Binder<'a> {
                 build::compare(op, l, r)
             }
         }
+    }
+
+    /// `value IN (list)`
+    pub(super) fn bind_in_list(
+        &mut self,
+        expr: &'a sql::Expr,
+        list: &'a [sql::Expr],
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        if as_row(expr).is_some() || as_query(expr).is_some_and(has_columns) {
+            return self.bind_in_rows(expr, list, scope);
+        }
+        let value = self.bind_expr(expr, scope)?;
+        let list = list.iter().map(|item| self.bind_expr(item, scope)).collect::<Result<Vec<_>, _>>()?;
+        list.iter().for_each(|item| self.describe_compared(&value, item));
+        match <[Expr; 1]>::try_from(list) {
+            Ok([item]) => {
+                let item = self.folded_beside_time(item, &value);
+                self.note_constant_beside(expr, &value, &item);
+                match value.ty.kind.is_temporal() || matches!(value.ty.kind, Kind::Float | Kind::Double) {
+                    true => build::compare(CompareOp::Eq, value, item),
+                    false => build::in_list(value, vec![item]),
+                }
+            }
+            Err(list) => {
+                let list = self.listed(expr, &value, list);
+                match list.is_empty() {
+                    // Nothing equals a list of what is no date: false, or NULL.
+                    true => build::compare(CompareOp::NotEq, value.clone(), value),
+                    false => build::in_list(value, list),
+                }
+            }
+        }
+    }
+
+    /// The same of a row, or of a query that gives one.
+    fn bind_in_rows(
+        &mut self,
+        expr: &'a sql::Expr,
+        list: &'a [sql::Expr],
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let mut any = Vec::with_capacity(list.len());
+        match as_row(expr) {
+            Some(left) => {
+                for item in list {
+                    let right = as_row(item).ok_or_else(|| wrong_operands(left.len()))?;
+                    any.push(self.bind_row_comparison(CompareOp::Eq, left, right, scope)?);
+                }
+            }
+            None => {
+                let left = self.bind_side(expr, scope)?;
+                for item in list {
+                    any.push(build::compare_rows(CompareOp::Eq, left.clone(), self.bind_side(item, scope)?)?);
+                }
+            }
+        }
+        Ok(build::or(any))
     }
 
     pub(super) fn bind_row_comparison(
@@ -104,7 +163,7 @@ pub(crate) fn as_row(expr: &sql::Expr) -> Option<&[sql::Expr]> {
     }
 }
 
-fn as_query(expr: &sql::Expr) -> Option<&sql::Query> {
+pub(super) fn as_query(expr: &sql::Expr) -> Option<&sql::Query> {
     match expr {
         sql::Expr::Subquery(query) => Some(query),
         sql::Expr::Nested(inner) => as_query(inner),

@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use base::{SqlError, codes};
+use types::ColumnType;
 use types::schema::same_name;
 
 use crate::bind::frame::{Frame, SlotSource};
@@ -131,7 +132,7 @@ impl Scope {
         Ok(found)
     }
 
-    /// `_rowid`: the one integer column that is a table's primary key, or its first unique key without NULL.
+    /// `_rowid`: the one integer or YEAR column that is a table's primary key, or its first unique key without NULL.
     fn find_row_id(&self, name: ColumnName<'_>) -> Result<Option<(usize, usize)>, ()> {
         let is_meant = |number: usize, bound: &BoundTable| match name.table {
             Some(table) => bound.is_named(name.schema, table) && self.sees_table(number),
@@ -190,13 +191,16 @@ impl BoundTable {
     }
 }
 
-fn row_id(def: &types::TableDef) -> Option<usize> {
+pub(crate) fn row_id(def: &types::TableDef) -> Option<usize> {
     let is_generated = |index: &types::IndexDef| def.generated_pk && index.parts.iter().any(|part| part.column == 0);
     let identifies = |index: &&types::IndexDef| {
         index.unique && !is_generated(index) && index.parts.iter().all(|part| !def.columns[part.column].nullable)
     };
     match &def.indexes.iter().find(identifies)?.parts[..] {
-        [part] => def.columns[part.column].ty.integer().is_some().then_some(part.column),
+        [part] => {
+            let ty = &def.columns[part.column].ty;
+            (ty.integer().is_some() || *ty == ColumnType::Year).then_some(part.column)
+        }
         _ => None,
     }
 }

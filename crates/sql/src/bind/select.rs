@@ -137,7 +137,8 @@ impl<'a> Binder<'a> {
                     items.push(Item { name, expr });
                 }
                 sql::SelectItem::ExprWithAlias { expr, alias } => {
-                    let (name, expr) = (alias.value.clone(), self.bind_expr(expr, scope)?);
+                    // Spaces in front are no part of a name.
+                    let (name, expr) = (alias.value.trim_start().to_owned(), self.bind_expr(expr, scope)?);
                     self.scope().aliases.push((name.clone(), expr.clone()));
                     items.push(Item { name, expr });
                 }
@@ -154,11 +155,13 @@ impl<'a> Binder<'a> {
         Ok(items)
     }
 
-    /// A column of a view of `information_schema` has its own spelling in results, however the statement spells it.
+    /// A column of a view of `information_schema`, or of a subquery that is one with the query around it, has its own spelling in results, however the statement spells it.
     fn name_in_schema(&mut self, expr: &Expr) -> Option<String> {
         let scope = self.scope();
         let SlotSource::Column { table, column } = scope.frame.slots[expr.as_column()?].source else { return None };
-        match &scope.tables.get(table)?.source {
+        let table = scope.tables.get(table)?;
+        match &table.source {
+            TableSource::Derived(query) if query.may_be_merged() => Some(table.columns[column].name.to_string()),
             TableSource::Virtual(source)
                 if crate::information_schema::spells_columns(source.schema(), source.name()) =>
             {

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use base::SqlError;
 use engine::{LockWait, Table};
 
 use crate::bind::frame::Frame;
@@ -30,6 +31,32 @@ pub(crate) struct BoundQuery {
 }
 
 impl BoundQuery {
+    /// Whether MySQL makes one query of it and of that in whose FROM it stands.
+    pub(crate) fn may_be_merged(&self) -> bool {
+        let BoundBody::Block(block) = &self.body else { return false };
+        let reads_subquery = |expr: &Expr| {
+            let mut slots = Vec::new();
+            expr.collect_slots(&mut slots);
+            block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(&subquery.slot))
+        };
+        let is_plain = block.grouping.is_none() && !block.distinct && !block.tables.is_empty();
+        let has_limit = block.limit.count.is_some() || block.limit.offset.is_some();
+        is_plain && !has_limit && !block.select.iter().any(|expr| expr.assigns() || reads_subquery(expr))
+    }
+
+    /// Leaves nothing but one of the columns.
+    pub(crate) fn select_only(&mut self, column: usize) -> Result<(), SqlError> {
+        match &mut self.body {
+            BoundBody::Block(block) if !block.distinct => {
+                block.select = std::mem::take(&mut block.select).into_iter().skip(column).take(1).collect();
+            }
+            _ => return Err(SqlError::not_supported("several columns of a UNION or of DISTINCT as one row")),
+        }
+        self.columns = std::mem::take(&mut self.columns).into_iter().skip(column).take(1).collect();
+        self.types = std::mem::take(&mut self.types).into_iter().skip(column).take(1).collect();
+        Ok(())
+    }
+
     /// Of a whole statement: its result comes from no temporary table, in which all values of a column would have the same digits.
     pub(crate) fn show_own_digits(&mut self) {
         let BoundBody::Block(block) = &mut self.body else { return };

@@ -30,12 +30,13 @@ pub(super) fn column_default(
         DefaultSpec::Literal(literal) | DefaultSpec::InParentheses(literal) => literal,
     };
     if column.ty.is_blob() && matches!(spec, DefaultSpec::Literal(_)) {
-        let message = format!("BLOB, TEXT, GEOMETRY or JSON column '{}' can't have a default value", column.name);
+        let error = blob_has_none(&column.name);
         let is_empty = matches!(literal, Literal::String(text) if text.is_empty());
-        if context.sql_mode.is_strict() || !is_empty {
-            return Err(SqlError::new(codes::BLOB_CANT_HAVE_DEFAULT, message));
+        let is_refused = is_json_of_ours(column, context) || context.sql_mode.is_strict() || !is_empty;
+        if is_refused {
+            return Err(error);
         }
-        context.warnings.push(WarningLevel::Warning, codes::BLOB_CANT_HAVE_DEFAULT, message);
+        context.warnings.push_error(WarningLevel::Warning, &error);
         return Ok(None);
     }
     let is_number = !matches!(literal, Literal::String(_) | Literal::Bytes(_));
@@ -48,8 +49,29 @@ pub(super) fn column_default(
     {
         value = Value::Bytes(context.character_set.encode_shared(text));
     }
-    let value = convert(value, column, context).map_err(|_| invalid(&column.name))?;
+    let is_text = matches!(literal, Literal::String(_));
+    let value = match is_text && is_by_number(&value, &column.ty) {
+        true => return Err(invalid(&column.name)),
+        false => convert(value, column, context).map_err(|_| invalid(&column.name))?,
+    };
     Ok(Some(ColumnDefault::Literal(value)))
+}
+
+/// A MariaDB's JSON is a text, of whose log it may have a default.
+fn is_json_of_ours(column: &ColumnDef, context: &DdlContext<'_>) -> bool {
+    column.ty == ColumnType::Json && !context.is_logged
+}
+
+/// Whether a text is a number, by which INSERT would find a member: a default has to name it.
+fn is_by_number(text: &Value, ty: &ColumnType) -> bool {
+    let Value::Str(text) = text else { return false };
+    let text = text.trim_ascii_end();
+    let members = match ty {
+        ColumnType::Enum { members } | ColumnType::Set { members } => members,
+        _ => return false,
+    };
+    let is_number = !text.is_empty() && text.iter().all(u8::is_ascii_digit);
+    is_number && !members.iter().any(|member| member.as_bytes() == text)
 }
 
 /// The table with the defaults that a session with that time zone would write: those of TIMESTAMPs are kept in UTC.
@@ -96,6 +118,12 @@ pub(super) fn now(column: &ColumnDef, at: UnixMicros, zone: &TimeZone) -> Value 
         ColumnType::Date => return Value::Date(coerce::local_time(at, zone).date),
         _ => utc,
     })
+}
+
+/// 1101.
+pub(super) fn blob_has_none(column: &str) -> SqlError {
+    let message = format!("BLOB, TEXT, GEOMETRY or JSON column '{column}' can't have a default value");
+    SqlError::new(codes::BLOB_CANT_HAVE_DEFAULT, message)
 }
 
 /// 1067.

@@ -113,6 +113,45 @@ pub(crate) struct Assignment {
     pub(crate) value: Assigned,
     /// Where the frame has the column: a later assignment reads the new value.
     pub(crate) slot: Option<usize>,
+    /// Which values are taken as they stand in a row, though `sql_mode` does not take them any more.
+    pub(crate) kept: Kept,
+}
+
+/// What an assignment takes from a row as it stands there.
+#[derive(Debug)]
+pub(crate) enum Kept {
+    Nothing,
+    /// The column is given its own value, of this slot.
+    Itself(usize),
+    /// Of another ENUM what is no member.
+    NoMember(Copied),
+}
+
+impl Kept {
+    /// Of a value that is given to the column which the frame has in `own`.
+    pub(crate) fn of(value: &Assigned, own: Option<usize>, column: &ColumnDef) -> Self {
+        let Assigned::Expr(value) = value else { return Kept::Nothing };
+        let read = match &value.kind {
+            ExprKind::Call { args, .. } if matches!(&args[..], [_]) && function::is_copied(value) => &args[0],
+            _ => value,
+        };
+        match read.as_column() {
+            Some(slot) if Some(slot) == own => Kept::Itself(slot),
+            Some(_) => match Copied::by_dml(&read.ty, &column.ty, true) {
+                Some(copied @ Copied::Member { .. }) => Kept::NoMember(copied),
+                _ => Kept::Nothing,
+            },
+            None => Kept::Nothing,
+        }
+    }
+
+    fn value(&self, expr: &Expr, frame: &[Value], eval: &EvalContext<'_>) -> Result<Option<Value>, SqlError> {
+        Ok(match self {
+            Kept::Nothing => None,
+            Kept::Itself(slot) => Some(frame[*slot].clone()),
+            Kept::NoMember(copied) => copied.no_member(&expr.eval(frame, eval)?),
+        })
+    }
 }
 
 /// What is assigned.
@@ -186,13 +225,16 @@ impl Assignments {
         for assignment in &self.list {
             let column = &table.def.columns[assignment.column];
             let value = match &assignment.value {
-                Assigned::Expr(expr) => {
-                    let value = expr.eval(frame, eval)?;
-                    let refused = self.refuses_null && value.is_null();
-                    let strictness = if refused { Strictness::Strict } else { strictness };
-                    convert_for_column(value, column, strictness, row_number, eval)
-                        .map_err(|error| name_table(error, column, &table.def.name))?
-                }
+                Assigned::Expr(expr) => match assignment.kept.value(expr, frame, eval)? {
+                    Some(kept) => kept,
+                    None => {
+                        let value = expr.eval(frame, eval)?;
+                        let refused = self.refuses_null && value.is_null();
+                        let strictness = if refused { Strictness::Strict } else { strictness };
+                        convert_for_column(value, column, strictness, row_number, eval)
+                            .map_err(|error| name_table(error, column, &table.def.name))?
+                    }
+                },
                 // Numbers are made for new rows only.
                 Assigned::Default(DefaultValue::AutoIncrement) => implicit_default(column),
                 Assigned::Default(default) => default.value(column, strictness, row_number, eval)?,

@@ -54,6 +54,7 @@ pub(crate) async fn plan_delete<'a>(
     let since = binder.uses_count();
     binder.needs = Privilege::Delete;
     let from = binder.bind_from(delete.using.as_deref().unwrap_or(listed))?;
+    let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let tables = target_tables(binder, delete, listed)?;
     let filter = match &delete.selection {
@@ -66,7 +67,7 @@ pub(crate) async fn plan_delete<'a>(
     let images = lock_targets(binder, &tables, Privilege::Delete)?;
     let scope = binder.scopes.pop().unwrap_or_default();
     if scope.tables.len() == 1 && delete.tables.is_empty() && delete.using.is_none() {
-        binder.note_changing_reads(&scope, since, UsedColumns::Read);
+        binder.note_changing_reads(&scope, of_from, UsedColumns::Read);
     } else {
         binder.note_reads(&scope, UsedColumns::Named);
     }

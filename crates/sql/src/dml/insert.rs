@@ -188,7 +188,7 @@ impl InsertPlan {
         let generated = self.number_row(progress, context)?;
         // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
         let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
-        if let (None, Some(column), true) = (generated, self.auto_increment, told && !self.hides_numbers()) {
+        if let (Some(column), true) = (self.auto_increment, told && !self.hides_numbers()) {
             progress.last_given = progress.values[column].counted().unwrap_or(0);
         }
         self.insert_numbered(generated, has_parents, progress, context).await?;
@@ -349,6 +349,10 @@ impl InsertPlan {
             return Ok(());
         }
         loop {
+            // At the end of a column's numbers the last one is given again, and whose it is would go without anybody having named it.
+            if generated.is_some() && self.is_number_of(&duplicate) {
+                return Err(EngineError::DuplicateKey(Box::new(duplicate)).into());
+            }
             let existing = context.transaction.get(&self.table, &duplicate.existing_key, ReadMode::FOR_UPDATE).await?;
             if existing.as_ref() == Some(&row) && self.has_one_key() {
                 // Nothing is changed, and nothing counts as deleted.
@@ -374,6 +378,12 @@ impl InsertPlan {
                 Err(error) => return Err(error.into()),
             }
         }
+    }
+
+    /// Whether the key that two rows share is that of the AUTO_INCREMENT numbers.
+    fn is_number_of(&self, duplicate: &DuplicateKey) -> bool {
+        let first = self.table.def.indexes.get(duplicate.index_number).and_then(|index| index.parts.first());
+        first.is_some_and(|part| Some(part.column) == self.auto_increment)
     }
 
     async fn update_existing(

@@ -5,16 +5,18 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
-use types::{Value, schema::same_name};
+use types::Value;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
 use crate::bind::from::{column_name_of, duplicate_column, target_table, wrong_column_list};
 use crate::bind::query::wrong_value_count;
-use crate::bind::scope::{Scope, Visible, not_unique, unknown_column};
+use crate::bind::scope::{Scope, Visible, not_unique, row_id, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, split_name, split_table_name};
-use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, for_column, is_default, takes_numbers};
+use crate::dml::assign::{
+    Assigned, Assignment, Assignments, DefaultValue, Kept, for_column, is_default, takes_numbers,
+};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
@@ -167,9 +169,14 @@ fn named_columns(table: &Table, insert: &sql::Insert, columns: &[usize]) -> Used
     UsedColumns::Named(columns.to_vec())
 }
 
+/// A column of the table, or the one that `_rowid` is.
+fn column_named(table: &Table, name: &str) -> Option<usize> {
+    table.def.column_index(name).or_else(|| row_id(&table.def).filter(|_| name.eq_ignore_ascii_case("_rowid")))
+}
+
 /// The named columns, or all visible ones; with SET those that it assigns.
 fn target_columns(table: &Table, insert: &sql::Insert) -> Result<Vec<usize>, SqlError> {
-    let find = |name: &str| table.def.column_index(name).ok_or_else(|| unknown_column(name, "field list"));
+    let find = |name: &str| column_named(table, name).ok_or_else(|| unknown_column(name, "field list"));
     let mut columns = Vec::new();
     if insert.assignments.is_empty() {
         for name in &insert.columns {
@@ -203,7 +210,8 @@ fn target_columns(table: &Table, insert: &sql::Insert) -> Result<Vec<usize>, Sql
 fn has_empty_rows(insert: &sql::Insert) -> bool {
     match insert.source.as_deref().map(|query| &*query.body) {
         None => insert.assignments.is_empty(),
-        Some(sql::SetExpr::Values(values)) => values.rows.iter().all(|row| row.is_empty()),
+        // The first row says how many values all of them have.
+        Some(sql::SetExpr::Values(values)) => values.rows.first().is_none_or(|row| row.is_empty()),
         Some(_) => false,
     }
 }
@@ -324,7 +332,7 @@ fn plan_on_duplicate<'a>(
         UsedColumns::Named(list.iter().map(|assignment| assignment.column).collect()),
     );
     binder.note_reads(&scope, UsedColumns::Read);
-    let assignments = Assignments::new(binder, table, with_slots(list, &scope, 0))?;
+    let assignments = Assignments::new(binder, table, with_slots(list, &scope, 0, table))?;
     let (old, new) = (scope.frame.columns_of(0), scope.frame.columns_of(1));
     let beside = query.map(|query| select_beside(query, &scope)).unwrap_or_default();
     Ok(OnDuplicate { width: scope.frame.width(), old, new, beside, assignments })
@@ -399,9 +407,10 @@ pub(crate) fn bind_assignments<'a>(
         };
         let name = column_name_of(name)?;
         let named_table = name.table.is_none_or(|table| binder.scope().tables[number].is_named(name.schema, table));
-        let column = table.def.columns.iter().position(|column| named_table && same_name(&column.name, name.column));
+        let column = column_named(table, name.column).filter(|_| named_table);
         let column = column.ok_or_else(|| unknown_column(&name.text(), "field list"))?;
-        list.push(Assignment { column, value: bind_assigned(binder, table, column, &assignment.value)?, slot: None });
+        let value = bind_assigned(binder, table, column, &assignment.value)?;
+        list.push(Assignment { column, value, slot: None, kept: Kept::Nothing });
     }
     Ok(list)
 }
@@ -422,11 +431,13 @@ pub(crate) fn bind_assigned<'a>(
     Ok(Assigned::Expr(for_column(value, column)))
 }
 
-/// Assignments with the slots of the columns that the frame has.
-pub(crate) fn with_slots(mut list: Vec<Assignment>, scope: &Scope, table: usize) -> Vec<Assignment> {
+/// Assignments to a table of the scope, which is `base`, with the slots of the columns that the frame has.
+pub(crate) fn with_slots(mut list: Vec<Assignment>, scope: &Scope, table: usize, base: &Table) -> Vec<Assignment> {
     for assignment in &mut list {
         let source = crate::bind::frame::SlotSource::Column { table, column: assignment.column };
         assignment.slot = scope.frame.find(source);
+        let column = &base.def.columns[assignment.column];
+        assignment.kept = Kept::of(&assignment.value, assignment.slot, column);
     }
     list
 }

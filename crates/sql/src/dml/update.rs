@@ -1,6 +1,7 @@
 //! UPDATE, of one table or of several.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -15,7 +16,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::from::column_name_of;
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
-use crate::dml::assign::{Assignment, Assignments, strictness};
+use crate::dml::assign::{Assignment, Assignments, Kept, strictness};
 use crate::dml::foreign::update_row;
 use crate::dml::insert_plan::{bind_assigned, with_slots};
 use crate::dml::safe::check_key_conflict;
@@ -59,6 +60,7 @@ pub(crate) async fn plan_update<'a>(
     let since = binder.uses_count();
     binder.needs = Privilege::Update;
     let from = binder.bind_from(std::slice::from_ref(&update.table))?;
+    let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
     for assignment in &update.assignments {
@@ -89,10 +91,10 @@ pub(crate) async fn plan_update<'a>(
     let scope = binder.scopes.pop().unwrap_or_default();
     let names: Vec<_> = tables.iter().map(|&table| scope.tables[table].alias.clone()).collect();
     let changed: Vec<_> = by_table.iter().map(|(_, list)| list).zip(images.iter().map(|(base, _)| base)).collect();
-    note_uses(binder, &scope, since, &changed);
+    note_uses(binder, &scope, of_from, &changed);
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
-        let list = with_slots(list, &scope, table);
+        let list = with_slots(list, &scope, table, &base);
         let assignments = Assignments::new(binder, &base, list)?;
         targets.push((Target::new(binder, base, image_slot), assignments));
     }
@@ -147,10 +149,15 @@ fn first_read(block: &BlockPlan, targets: &[(Target, Assignments)]) -> Option<us
 }
 
 /// Records what is read and which columns are changed. A statement of several tables asks for what it reads first.
-fn note_uses(binder: &mut Binder<'_>, scope: &Scope, since: usize, changed: &[(&Vec<Assignment>, &Arc<Table>)]) {
+fn note_uses(
+    binder: &mut Binder<'_>,
+    scope: &Scope,
+    of_from: Range<usize>,
+    changed: &[(&Vec<Assignment>, &Arc<Table>)],
+) {
     let several = scope.tables.len() > 1;
     if several {
-        binder.note_changing_reads(scope, since, UsedColumns::Joined);
+        binder.note_changing_reads(scope, of_from.clone(), UsedColumns::Joined);
     }
     for (list, table) in changed {
         let columns = list.iter().map(|assignment| assignment.column).collect();
@@ -158,7 +165,7 @@ fn note_uses(binder: &mut Binder<'_>, scope: &Scope, since: usize, changed: &[(&
         binder.use_columns(table, Privilege::Update, columns);
     }
     if !several {
-        binder.note_changing_reads(scope, since, UsedColumns::Read);
+        binder.note_changing_reads(scope, of_from, UsedColumns::Read);
     }
 }
 
@@ -185,7 +192,7 @@ fn bind_assignment<'a>(
     };
     let base = base.clone();
     let value = bind_assigned(binder, &base, column, &assignment.value)?;
-    Ok((table, Assignment { column, value, slot: None }))
+    Ok((table, Assignment { column, value, slot: None, kept: Kept::Nothing }))
 }
 
 /// Marks the tables that are changed: exclusive locks, and a slot for each row image. Others are read with shared locks.

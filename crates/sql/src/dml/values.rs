@@ -215,6 +215,7 @@ impl ValuesPlan {
             Literal::Default => return Ok(None),
             Literal::Negative(digits) => literal::negative_number(&digits)?,
             Literal::Binary(text) => literal::binary_text(&text, self.client)?,
+            Literal::BinaryDigits(digits) => literal::binary_digits(&digits)?,
             Literal::Value(value) => literal::plain(&value, self.collation)?,
         };
         Ok(Some(for_column(value, column)))

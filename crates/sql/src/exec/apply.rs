@@ -385,7 +385,7 @@ async fn call(
 async fn benchmark(count: &Expr, expr: &Expr, row: &[Value], context: &ExecContext<'_>) -> Result<Value, SqlError> {
     let count = build::value_literal(count.eval(row, &context.eval)?, context.eval.session);
     let count = build::cast(count, crate::expr::CastType::Signed, types::CollationId::BINARY)?;
-    let Value::Int(count) = count.eval(row, &context.eval)? else { return Ok(Value::Null) };
+    let Value::Int(count @ 0..) = count.eval(row, &context.eval)? else { return Ok(Value::Null) };
     for _ in 0..count {
         context.check_cancelled().await?;
         expr.eval_ref(row, &context.eval)?;

@@ -142,7 +142,8 @@ fn exact_beside_column(arg: Expr, column: &ExprType) -> Expr {
 pub(crate) const EXACT_DOUBLES: f64 = 9_007_199_254_740_992.0;
 
 fn year_beside_column(arg: Expr, column: &ExprType) -> Expr {
-    if column.origin != Some(ColumnType::Year) {
+    // What a subquery gives is shown without zeros in front, and is no column's value any more.
+    if column.origin != Some(ColumnType::Year) || !column.zerofill {
         return arg;
     }
     match &arg.kind {

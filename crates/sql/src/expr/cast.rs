@@ -168,6 +168,10 @@ fn to_char(
         text = match charset.text(&text) {
             Some(Cow::Borrowed(_)) => text,
             Some(Cow::Owned(decoded)) => decoded.into(),
+            // Bytes that are no ASCII are shown as `?`, and never refused.
+            None if charset == Charset::ASCII => {
+                text.iter().map(|&byte| if byte.is_ascii() { byte } else { b'?' }).collect::<Vec<u8>>().into()
+            }
             None => {
                 ctx.warn(
                     base::codes::INVALID_CHARACTER_STRING,

@@ -6,7 +6,7 @@ use types::{CollationId, ColumnType, Value};
 use crate::expr::beside::{beside, numeric_beside};
 use crate::expr::build::{self, Mixed, agree, coerce_to, union_of};
 use crate::expr::tree::{CastType, CompareOp, Expr, ExprKind};
-use crate::expr::types::{ExprType, Kind};
+use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// CASE
 pub fn case(operand: Option<Expr>, arms: Vec<(Expr, Expr)>, otherwise: Option<Expr>) -> Result<Expr, SqlError> {
@@ -41,7 +41,7 @@ fn compared(operand: Expr, arms: Vec<Arm>) -> Result<(Option<Expr>, Vec<Arm>), S
         let operand = first.of(operand)?;
         let mut prepared = Vec::with_capacity(arms.len());
         for (when, then) in arms {
-            let when = Form::beside(&when, &operand.ty).of(when)?;
+            let when = Form::of_when(&when, &operand.ty).of(when)?;
             prepared.push((beside(when, &operand.ty, operand.as_column().is_some()), then));
         }
         return Ok((Some(operand), prepared));
@@ -49,7 +49,7 @@ fn compared(operand: Expr, arms: Vec<Arm>) -> Result<(Option<Expr>, Vec<Arm>), S
     let mut prepared = Vec::with_capacity(arms.len());
     for (when, then) in arms {
         let operand = form_beside(&when).of(operand.clone())?;
-        let when = Form::beside(&when, &operand.ty).of(when)?;
+        let when = Form::of_when(&when, &operand.ty).of(when)?;
         prepared.push((build::compare(CompareOp::Eq, operand, when)?, then));
     }
     Ok((None, prepared))
@@ -66,6 +66,8 @@ enum Form {
     JsonNumber,
     /// The text of a JSON document. Unlike `=`, CASE does not compare documents.
     JsonText,
+    /// The text of a date or a time behind WHEN, where the operand is text.
+    MomentText,
 }
 
 impl Form {
@@ -81,11 +83,23 @@ impl Form {
         }
     }
 
+    /// Of a value behind WHEN.
+    fn of_when(when: &Expr, operand: &ExprType) -> Form {
+        match operand.kind == Kind::Str && when.ty.kind.is_temporal() {
+            true => Form::MomentText,
+            false => Form::beside(when, operand),
+        }
+    }
+
     fn of(self, arg: Expr) -> Result<Expr, SqlError> {
         match self {
             Form::Own => Ok(arg),
             Form::Number => Ok(numeric_beside(arg)),
             Form::JsonNumber => build::cast(arg, CastType::Double, CollationId::BINARY),
+            Form::MomentText => {
+                let text = build::cast(arg, CastType::Char { chars: None }, CollationId::DEFAULT)?;
+                Ok(Expr { ty: ExprType { coercibility: Coercibility::Numeric, ..text.ty }, ..text })
+            }
             Form::JsonText => build::cast(arg, CastType::Char { chars: None }, CollationId::UTF8MB4_BIN),
         }
     }

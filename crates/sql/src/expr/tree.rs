@@ -319,6 +319,13 @@ impl Expr {
         found
     }
 
+    /// Whether it assigns to a variable.
+    pub(crate) fn assigns(&self) -> bool {
+        let mut found = matches!(self.kind, ExprKind::AssignVariable { .. });
+        self.for_each_child(&mut |child| found |= child.assigns());
+        found
+    }
+
     /// The value of a slot whose values are of type `ty`.
     pub fn column(slot: usize, mut ty: ExprType) -> Expr {
         let utc = std::mem::take(&mut ty.utc);

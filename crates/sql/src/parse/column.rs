@@ -122,7 +122,13 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
         keys.push(own_index(IndexKind::Unique, &column.name));
         column.ty = ty;
     }
+    let own_keys = keys.len();
     while attribute(tokens, &mut column, keys)? {}
+    // What is a primary key by a word of its own takes no NULL, and so has no such default (1067).
+    let is_primary = |key: &TableKey| matches!(key, TableKey::Index(index) if index.kind == IndexKind::Primary);
+    if matches!(column.default, Some(DefaultSpec::Null)) && keys[own_keys..].iter().any(is_primary) {
+        column.nullable = column.nullable.or(Some(false));
+    }
     tokens.timestamps.extend(TimestampColumn::of(&column, type_end));
     if column.ty.collation.is_some() || column.ty.binary {
         tokens.has_collation(start);
@@ -161,10 +167,8 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
         keys.push(own_index(IndexKind::Primary, &column.name));
     } else if tokens.accept("COMMENT") {
         column.comment = tokens.string()?;
-    } else if tokens.accept("COLLATE") {
+    } else if column.ty.collation.is_none() && tokens.accept("COLLATE") {
         column.ty.collation = Some(tokens.collation()?);
-    } else if column.ty.charset.is_none() && (tokens.accept("CHARACTER SET") || tokens.accept("CHARSET")) {
-        column.ty.charset = Some(tokens.charset()?);
     } else if tokens.accept("SERIAL DEFAULT VALUE") {
         column.nullable = Some(false);
         column.auto_increment = true;
@@ -272,6 +276,8 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
 }
 
 fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
+    let has_charset =
+        matches!(ty.name, "char" | "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" | "enum" | "set");
     loop {
         if ty.name == "json" {
             return Ok(());
@@ -282,20 +288,17 @@ fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
             ty.unsigned = true;
         } else if tokens.accept("SIGNED") {
         } else if ty.charset.is_none()
+            && has_charset
             && (tokens.accept("CHARACTER SET") || tokens.accept("CHARSET") || tokens.accept("CHAR SET"))
         {
             ty.charset = Some(tokens.charset()?);
-        } else if tokens.accept("ASCII") {
+        } else if has_charset && tokens.accept("ASCII") {
             ty.charset = Some("latin1".into());
-        } else if tokens.accept("UNICODE") {
+        } else if has_charset && tokens.accept("UNICODE") {
             return Err(ParseError::not_supported("character set ucs2"));
-        } else if tokens.accept("BYTE") {
+        } else if has_charset && tokens.accept("BYTE") {
             ty.charset = Some("binary".into());
-        } else if matches!(
-            ty.name,
-            "char" | "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" | "enum" | "set"
-        ) && tokens.accept("BINARY")
-        {
+        } else if has_charset && tokens.accept("BINARY") {
             ty.binary = true;
         } else {
             return Ok(());

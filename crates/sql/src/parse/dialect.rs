@@ -12,14 +12,15 @@
 //! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
 //! | `ROW(a, b)` | `(a, b)` |
 //! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
+//! | `WEIGHT_STRING(a AS CHAR(n))` | a call with two arguments ([`weight_string`]) |
 //! | `JSON_VALUE(a, b RETURNING c …)` | a call with five arguments ([`json_value`]) |
 //! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
 
 use std::any::TypeId;
 
 use sqlparser::ast::{
-    BinaryOperator, CastKind, DataType, DateTimeField, Expr, ExtractSyntax, Function, FunctionArg, FunctionArgExpr,
-    FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, UnaryOperator, Value,
+    BinaryOperator, CastKind, DataType, DateTimeField, ExactNumberInfo, Expr, ExtractSyntax, Function, FunctionArg,
+    FunctionArgExpr, FunctionArgumentList, FunctionArguments, Ident, Interval, ObjectName, UnaryOperator, Value,
 };
 use sqlparser::dialect::{Dialect, MySqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
@@ -157,6 +158,10 @@ impl Dialect for Commuter {
                 Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
                 Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
                 Keyword::TRIM if trims_spaces(parser) => Some(trim_spaces(parser)),
+                _ if word.value.eq_ignore_ascii_case("WEIGHT_STRING") && follows(parser, &Token::LParen) => {
+                    Some(weight_string(parser))
+                }
+                _ if word.value.eq_ignore_ascii_case("MID") && follows(parser, &Token::LParen) => Some(mid(parser)),
                 _ if word.value.eq_ignore_ascii_case("JSON_VALUE") && follows(parser, &Token::LParen) => {
                     Some(json_value(parser))
                 }
@@ -271,6 +276,9 @@ fn row(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.advance_token();
     parser.expect_token(&Token::LParen)?;
     let parts = parser.parse_comma_separated(Parser::parse_expr)?;
+    if parts.len() == 1 {
+        return parser.expected_ref("a second value", parser.peek_token_ref());
+    }
     parser.expect_token(&Token::RParen)?;
     Ok(Expr::Tuple(parts))
 }
@@ -380,13 +388,22 @@ fn cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.expect_token(&Token::LParen)?;
     let expr = Box::new(parser.parse_expr()?);
     parser.expect_keyword(Keyword::AS)?;
+    let cast = cast_as(parser, expr)?;
+    parser.expect_token(&Token::RParen)?;
+    Ok(cast)
+}
+
+/// The type behind `AS` or RETURNING, with its character set.
+fn cast_as(parser: &mut Parser<'_>, expr: Box<Expr>) -> Result<Expr, ParserError> {
     let data_type = parser.parse_data_type()?;
+    if matches!(data_type, DataType::Float(ExactNumberInfo::PrecisionAndScale(..))) {
+        return parser.expected_ref("FLOAT or FLOAT(n)", parser.peek_token_ref());
+    }
     let charset =
         match parser.parse_keywords(&[Keyword::CHARACTER, Keyword::SET]) || parser.parse_keyword(Keyword::CHARSET) {
             true => Some(parser.parse_object_name(false)?),
             false => None,
         };
-    parser.expect_token(&Token::RParen)?;
     Ok(match charset {
         None => Expr::Cast { kind: CastKind::Cast, expr, data_type, format: None },
         charset => Expr::Convert {
@@ -398,6 +415,55 @@ fn cast(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
             styles: Vec::new(),
         },
     })
+}
+
+/// `WEIGHT_STRING(text AS CHAR(n))`: a call with the number as its second argument. As BINARY(n) it is the weight of a CAST.
+fn weight_string(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let mut args = vec![parser.parse_expr()?];
+    if parser.parse_keyword(Keyword::AS) {
+        let is_binary = parser.parse_keyword(Keyword::BINARY);
+        if !is_binary {
+            parser.expect_keyword(Keyword::CHAR)?;
+        }
+        parser.expect_token(&Token::LParen)?;
+        let token = parser.peek_token_ref();
+        let length = match &token.token {
+            Token::Number(digits, _) => digits.parse::<u64>().ok().filter(|length| *length > 0),
+            _ => None,
+        };
+        let Some(length) = length else { return parser.expected_ref("a length", token) };
+        parser.advance_token();
+        parser.expect_token(&Token::RParen)?;
+        if is_binary {
+            let (expr, data_type) = (Box::new(args.remove(0)), DataType::Binary(Some(length)));
+            args.push(Expr::Cast { kind: CastKind::Cast, expr, data_type, format: None });
+        } else {
+            args.push(Expr::value(Value::Number(length.to_string(), false)));
+        }
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(call("WEIGHT_STRING", args))
+}
+
+/// `MID(text FROM n [FOR m])`, which is SUBSTRING.
+fn mid(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let mut args = vec![parser.parse_expr()?];
+    if parser.parse_keyword(Keyword::FROM) {
+        args.push(parser.parse_expr()?);
+        if parser.parse_keyword(Keyword::FOR) {
+            args.push(parser.parse_expr()?);
+        }
+    } else {
+        while parser.consume_token(&Token::Comma) {
+            args.push(parser.parse_expr()?);
+        }
+    }
+    parser.expect_token(&Token::RParen)?;
+    Ok(call("MID", args))
 }
 
 fn char_call(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
@@ -431,8 +497,7 @@ fn json_value(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     let null = || Expr::value(Value::Null);
     let mut returning = null();
     if parser.parse_keyword(Keyword::RETURNING) {
-        let data_type = parser.parse_data_type()?;
-        returning = Expr::Cast { kind: CastKind::Cast, expr: Box::new(null()), data_type, format: None };
+        returning = cast_as(parser, Box::new(null()))?;
     }
     let number = |digit: &str| Expr::value(Value::Number(digit.into(), false));
     let (mut on_empty, mut on_error) = (number("0"), number("0"));

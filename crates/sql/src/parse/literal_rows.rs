@@ -38,6 +38,8 @@ pub(crate) enum Literal {
     Negative(String),
     /// `_binary'…'`: its text.
     Binary(String),
+    /// `_binary x'…'`: its digits.
+    BinaryDigits(String),
     /// Everything else.
     Value(Value),
 }
@@ -134,6 +136,7 @@ fn literal(before: Option<Before>, token: Token) -> Option<Literal> {
         (None | Some(Before::Plus), Token::Number(digits, long)) => Literal::Value(Value::Number(digits, long)),
         (Some(Before::Minus), Token::Number(digits, _)) => Literal::Negative(digits),
         (Some(Before::Binary), Token::SingleQuotedString(text)) => Literal::Binary(text),
+        (Some(Before::Binary), Token::HexStringLiteral(digits)) => Literal::BinaryDigits(digits),
         (Some(_), _) => return None,
         (None, Token::SingleQuotedString(text)) => Literal::Value(Value::SingleQuotedString(text)),
         (None, Token::HexStringLiteral(digits)) => Literal::Value(Value::HexStringLiteral(digits)),
@@ -329,7 +332,7 @@ impl Row {
 fn may_follow(before: Before, token: &Token) -> bool {
     match before {
         Before::Plus | Before::Minus => matches!(token, Token::Number(..)),
-        Before::Binary => matches!(token, Token::SingleQuotedString(_)),
+        Before::Binary => matches!(token, Token::SingleQuotedString(_) | Token::HexStringLiteral(_)),
     }
 }
 
@@ -353,10 +356,11 @@ mod tests {
             cut("REPLACE LOW_PRIORITY INTO d.`t` (a, b) VALUE (f(1, 2), 'x'),(2,'y'), ( -3 /* c */ , NULL );");
         assert_eq!(tokens, "REPLACE LOW_PRIORITY INTO d . `t` ( a , b ) VALUE ( f ( 1 , 2 ) , 'x' )");
         assert_eq!(rows, ["(2,'y')", "( -3 /* c */ , NULL )"]);
-        let (tokens, rows) =
-            cut("INSERT t VALUES (1),(+2),(x'61'),(0b1),(true),(DEFAULT),(_binary 'a') ON DUPLICATE KEY UPDATE a = 1");
+        let (tokens, rows) = cut(
+            "INSERT t VALUES (1),(+2),(x'61'),(0b1),(true),(DEFAULT),(_binary 'a'),(_binary x'ff') ON DUPLICATE KEY UPDATE a = 1",
+        );
         assert_eq!(tokens, "INSERT t VALUES ( 1 ) ON DUPLICATE KEY UPDATE a = 1");
-        assert_eq!(rows, ["(+2)", "(x'61')", "(0b1)", "(true)", "(DEFAULT)", "(_binary 'a')"]);
+        assert_eq!(rows, ["(+2)", "(x'61')", "(0b1)", "(true)", "(DEFAULT)", "(_binary 'a')", "(_binary x'ff')"]);
         assert_eq!(cut("INSERT t () VALUES (),()").1, ["()"]);
     }
 
@@ -376,7 +380,7 @@ mod tests {
             "(1e999)",
             "(`null`)",
             "(DEFAULT(a))",
-            "(_binary x'61')",
+            "(_binary b'1')",
             "(_latin1 'a')",
             "(DATE '2000-01-01')",
             "((1))",
@@ -414,7 +418,8 @@ mod tests {
 
     #[test]
     fn rows_are_read_again() {
-        let text: Arc<str> = Arc::from("(-1, +2.5, 'it''s', x'4A', b'1', NULL, TRUE, DEFAULT, _binary 'b')");
+        let text: Arc<str> =
+            Arc::from("(-1, +2.5, 'it''s', x'4A', b'1', NULL, TRUE, DEFAULT, _binary 'b', _binary x'FF')");
         let rows = LiteralRows::new(text.clone(), SqlMode::default(), std::iter::once(0..text.len() as u32).collect());
         let mut values = Vec::new();
         rows.values(0, &mut values).unwrap();
@@ -431,6 +436,7 @@ mod tests {
                 Literal::Value(Value::Boolean(true)),
                 Literal::Default,
                 Literal::Binary("b".to_owned()),
+                Literal::BinaryDigits("FF".to_owned()),
             ]
         );
     }

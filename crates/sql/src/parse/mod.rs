@@ -77,7 +77,7 @@ pub(crate) use self::literal_rows::Literal;
 pub use self::literal_rows::LiteralRows;
 pub(crate) use self::raw::to_utf8;
 pub(crate) use self::rewrite::{Foreign, in_our_words};
-pub(crate) use self::select_items::select_items;
+pub(crate) use self::select_items::{first_string, select_items};
 pub(crate) use self::timestamps::OldColumn;
 pub use self::versions::Reader;
 pub(crate) use self::versions::as_executed;

@@ -2,6 +2,9 @@
 
 use std::borrow::Cow;
 use std::fmt::Write;
+use std::ops::Range;
+
+use types::charset::Charset;
 
 use super::program::ProgramScan;
 use super::versions::{Opening, Reader, unread};
@@ -26,39 +29,89 @@ pub(super) fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
     anything.then_some(text.len())
 }
 
-/// The text as UTF-8. Strings with bytes that are not (binary data, as PyMySQL writes it) become `x'…'`; what is not valid
-/// elsewhere is replaced.
+/// The text as UTF-8. Strings with bytes that are not (binary data, as PyMySQL writes it) become `_binary x'…'`, which is no number as `x'…'` alone
+/// would be; what is not valid elsewhere is replaced.
 pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
     if let Ok(text) = std::str::from_utf8(text) {
         return Cow::Borrowed(text);
     }
     let mut out = String::with_capacity(text.len() + text.len() / 2);
     let mut scan = Scan::new(text, mode);
+    let mut before: Option<Strings> = None;
     loop {
         let start = scan.at;
         let Some(piece) = scan.piece() else { break };
         let bytes = &text[start..scan.at];
-        match std::str::from_utf8(bytes) {
-            Ok(valid) => out.push_str(valid),
-            Err(_) if matches!(piece, Piece::Quoted) && bytes[0] != b'`' => {
-                push_hex(&unescape(bytes, mode), &mut out);
+        let is_string = piece == Piece::Quoted && bytes[0] != b'`';
+        if is_string {
+            let mut strings = before.take().unwrap_or_else(|| Strings::at(&out));
+            strings.parts.push(start..scan.at);
+            strings.is_text &= std::str::from_utf8(bytes).is_ok();
+            match strings.is_text {
+                true => out.push_str(&String::from_utf8_lossy(bytes)),
+                false => strings.write(text, mode, &mut out),
             }
-            Err(_) => out.push_str(&String::from_utf8_lossy(bytes)),
+            // `x'41'` is no text that goes on.
+            before = Some(strings).filter(|strings| !strings.has_prefix);
+            continue;
         }
+        if piece != Piece::Space {
+            before = None;
+        }
+        out.push_str(&String::from_utf8_lossy(bytes));
     }
     Cow::Owned(out)
 }
 
-/// Apart from an introducer in front of it: `_binaryx'…'` would be another name.
-fn push_hex(bytes: &[u8], out: &mut String) {
-    if out.ends_with(|last: char| last.is_alphanumeric() || matches!(last, '_' | '$')) {
-        out.push(' ');
+/// Strings beside one another, which are one: `'a' 'b'` is `'ab'`.
+struct Strings {
+    /// Where they begin in the text that is written.
+    at: usize,
+    /// Where they are in the text that is read.
+    parts: Vec<Range<usize>>,
+    is_text: bool,
+    /// `x'…'`, `b'…'`
+    has_prefix: bool,
+}
+
+impl Strings {
+    fn at(out: &str) -> Self {
+        let has_prefix = matches!(last_word(out), "x" | "X" | "b" | "B");
+        Strings { at: out.len(), parts: Vec::new(), is_text: true, has_prefix }
     }
-    out.push_str("x'");
-    for byte in bytes {
-        let _ = write!(out, "{byte:02x}");
+
+    /// Writes them as a binary string, in the place of those that were written. What an introducer of another character set says of the bytes stays.
+    fn write(&self, text: &[u8], mode: SqlMode, out: &mut String) {
+        out.truncate(self.at);
+        let before = out.trim_end();
+        let word = last_word(before);
+        let charset = word.strip_prefix('_').and_then(Charset::by_name);
+        // `N'…'` stands close to its text, an introducer may stand apart from it.
+        let is_national = before.len() == out.len() && matches!(word, "n" | "N");
+        let is_replaced = is_national || charset == Some(Charset::Utf8Mb4);
+        let word_at = before.len() - word.len();
+        if is_replaced {
+            out.truncate(word_at);
+        }
+        if is_replaced || charset.is_none() {
+            let is_apart = !out.ends_with(is_of_word);
+            out.push_str(if is_apart { "_binary" } else { " _binary" });
+        }
+        out.push_str(" x'");
+        for byte in self.parts.iter().flat_map(|part| unescape(&text[part.clone()], mode)) {
+            let _ = write!(out, "{byte:02x}");
+        }
+        out.push('\'');
     }
-    out.push('\'');
+}
+
+fn is_of_word(last: char) -> bool {
+    last.is_alphanumeric() || matches!(last, '_' | '$')
+}
+
+/// The letters and digits at the end of a text.
+fn last_word(text: &str) -> &str {
+    &text[text.trim_end_matches(is_of_word).len()..]
 }
 
 /// The bytes that a quoted string stands for.
@@ -225,7 +278,11 @@ mod tests {
     fn binary_strings_become_hexadecimal() {
         let text = b"insert into t values (_binary'\xff\\0a''b', 'ok')";
         assert_eq!(to_utf8(text, SqlMode::default()), "insert into t values (_binary x'ff00612762', 'ok')");
-        assert_eq!(to_utf8(b"select _latin1'\xe9', '\xff'", SqlMode::default()), "select _latin1 x'e9', x'ff'");
+        assert_eq!(to_utf8(b"select _latin1'\xe9', '\xff'", SqlMode::default()), "select _latin1 x'e9', _binary x'ff'");
+        let text = b"_binary '\xff' 'a'\n\"b\", 'a' '\xff', N'\xff', _utf8mb4 '\xff', x'41' '\xff', a.'\xff'";
+        let meant =
+            "_binary  x'ff6162', _binary x'61ff', _binary x'ff', _binary x'ff', x'41' _binary x'ff', a._binary x'ff'";
+        assert_eq!(to_utf8(text, SqlMode::default()), meant);
         assert!(matches!(to_utf8(b"select 'a'", SqlMode::default()), Cow::Borrowed(_)));
     }
 }

@@ -73,6 +73,17 @@ pub(crate) fn select_items(text: &str, from: usize, context: &ParseContext) -> O
     Some(items)
 }
 
+/// The first quoted string of a text.
+pub(crate) fn first_string(text: &str, context: &ParseContext) -> Option<String> {
+    let mut lexer = Lexer::new(text, context.sql_mode);
+    loop {
+        match lexer.next_token().ok()?? {
+            Token::SingleQuotedString(text) | Token::NationalStringLiteral(text) => return Some(text),
+            _ => {}
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

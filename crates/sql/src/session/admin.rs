@@ -160,7 +160,10 @@ impl Session {
             FlushTarget::TablesWithReadLock(_) if self.has_locked_tables() => Err(holds_commits()),
             FlushTarget::TablesWithReadLock(tables) => self.lock_for_read(tables).await,
             // There are no open tables to close; the statement only ends the transaction.
-            FlushTarget::Tables(_) => self.commit().await,
+            FlushTarget::Tables(tables) => {
+                self.check_may_close(tables)?;
+                self.commit().await
+            }
             FlushTarget::Nothing(words) => {
                 match *words {
                     "USER_RESOURCES" => self.shared.usage.clear(),

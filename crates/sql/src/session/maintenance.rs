@@ -13,7 +13,7 @@ use super::rows::privilege_of;
 use crate::account::Privilege;
 use crate::ddl;
 use crate::parse::ast::{LockTable, TableMaintenance, TableName};
-use crate::plan::TableUse;
+use crate::plan::{Privilege as PlanPrivilege, TableUse, UsedColumns};
 use crate::result::{Outcome, ResultSink};
 use crate::show::{self, Rows};
 
@@ -111,6 +111,25 @@ impl Session {
     /// What a transaction that begins lets go: not the lock of FLUSH TABLES WITH READ LOCK.
     pub(super) fn unlock_named_tables(&mut self) {
         (self.locked.owner, self.locked.tables) = (None, Vec::new());
+    }
+
+    /// Under LOCK TABLES only tables may be closed that are locked for WRITE (1100, 1099): those that are named, or all.
+    pub(super) fn check_may_close(&self, named: &[TableName]) -> Result<(), SqlError> {
+        if self.locked.owner.is_none() {
+            return Ok(());
+        }
+        let close = |schema: &str, table: &str| {
+            let (schema, table) = (schema.to_owned(), table.to_owned());
+            TableUse { schema, table, temporary: false, privilege: PlanPrivilege::Update, columns: UsedColumns::Whole }
+        };
+        let mut closed = Vec::with_capacity(named.len());
+        for table in named.iter().filter(|table| self.temporary_named(table).is_none()) {
+            closed.push(close(&self.schema_of(table)?, &table.name));
+        }
+        if named.is_empty() {
+            closed.extend(self.locked.tables.iter().map(|(schema, name, _)| close(schema, name)));
+        }
+        self.check_locked_tables(&closed)
     }
 
     /// Whether LOCK TABLES is in force.

@@ -9,6 +9,7 @@ use sqlparser::ast as sql;
 use types::Value;
 
 use super::Session;
+use super::admin::holds_commits;
 use super::gtid::local_with_gtid;
 use super::log_settings::is_own_server_id;
 use super::rows::RowStatement;
@@ -327,10 +328,9 @@ impl Session {
 
     pub(super) async fn set_global(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
         let setting = id.setting();
-        if matches!(setting.name, "read_only" | "super_read_only") && value.as_bool() && self.in_transaction() {
-            let message =
-                "Can't execute the given command because you have active locked tables or an active transaction";
-            return Err(SqlError::new(codes::LOCK_OR_ACTIVE_TRANSACTION, message));
+        let is_read_only = matches!(setting.name, "read_only" | "super_read_only");
+        if is_read_only && (self.has_locked_tables() || value.as_bool() && self.in_transaction()) {
+            return Err(holds_commits());
         }
         if setting.name == "partial_revokes" && !value.as_bool() {
             self.check_no_partial_revokes()?;

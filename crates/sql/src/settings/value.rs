@@ -182,6 +182,7 @@ impl Setting {
                 SettingValue::Text(_) | SettingValue::Null => checked(value.clone()),
                 _ => Err(self.wrong_type()),
             },
+            Kind::Enum(words) if self.name == "default_storage_engine" => self.engine(words, value).and_then(checked),
             Kind::Enum(words) => self.one_of(words, value).and_then(checked),
             Kind::Set(_)
                 if self.name == "protocol_compression_algorithms" && !matches!(value, SettingValue::Text(_)) =>
@@ -261,6 +262,17 @@ impl Setting {
             SettingValue::Double(_) => return Err(self.wrong_type()),
         };
         word.map(|word| SettingValue::text(*word)).ok_or_else(|| self.wrong_value(value))
+    }
+
+    /// The name of a storage engine, which unlike other words is never meant by a number.
+    fn engine(&self, words: &[&'static str], value: &SettingValue) -> Result<SettingValue, SqlError> {
+        match value {
+            SettingValue::Text(text) => self
+                .one_of(words, value)
+                .map_err(|_| SqlError::new(codes::UNKNOWN_STORAGE_ENGINE, format!("Unknown storage engine '{text}'"))),
+            SettingValue::Null => Err(self.wrong_value(value)),
+            _ => Err(self.wrong_type()),
+        }
     }
 
     fn some_of(&self, words: &[&'static str], value: &SettingValue) -> Result<SettingValue, SqlError> {

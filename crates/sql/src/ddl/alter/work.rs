@@ -257,6 +257,9 @@ impl<'a> Work<'a> {
         context: &DdlContext<'_>,
     ) -> Result<(), SqlError> {
         let work = self.changed(name)?;
+        if work.column.ty.is_blob() && !context.is_logged && matches!(spec, Some(DefaultSpec::Literal(_))) {
+            return Err(default::blob_has_none(&work.column.name));
+        }
         if context.is_of_maria && loses_on_update(&work.column) {
             work.column.on_update_now = false;
         }

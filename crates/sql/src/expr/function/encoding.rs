@@ -1,6 +1,9 @@
 //! Functions that write strings and numbers as other strings: digits, base 64, addresses, checksums.
 
 use base::{SqlError, base64, codes};
+use bytes::Bytes;
+use types::charset::{char_count, prefix_bytes};
+use types::collation::Pad;
 use types::{ColumnType, Value, collation};
 
 use super::{Args, FunctionInfo, int, line, own_text, short_uint, some};
@@ -18,7 +21,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("bin", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 2)),
     line("oct", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 8)),
     line("conv", 3, 3, |_, session| own_text(64, session), conv),
-    line("weight_string", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
+    line("weight_string", 1, 2, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
     line("inet_aton", 1, 1, |_, _| ExprType::of_kind(Kind::UInt), inet_aton),
     line("inet_ntoa", 1, 1, |_, session| own_text(15, session), inet_ntoa),
     line("inet6_aton", 1, 1, |_, _| ExprType::bytes(16), inet6_aton),
@@ -187,9 +190,34 @@ fn converted(args: &Args<'_>, from: i64, to: i64) -> Result<Value, SqlError> {
     }))
 }
 
+/// A text with so many characters: cut, or filled up with spaces where its collation adds them. A binary string is only cut. NULL of one that would be too long.
+fn of_length(text: &Bytes, length: u64, ty: &ExprType, args: &Args<'_>) -> Result<Result<Bytes, Value>, SqlError> {
+    let is_text = ty.kind == Kind::Str;
+    let have = if is_text { char_count(text) } else { text.len() } as u64;
+    if have >= length {
+        let kept = if is_text { prefix_bytes(text, length as usize) } else { length as usize };
+        return Ok(Ok(text.slice(..kept)));
+    }
+    if !is_text || ty.collation.info().pad == Pad::NoPad {
+        return Ok(Ok(text.clone()));
+    }
+    if let Some(null) = args.too_long(length)? {
+        return Ok(Err(null));
+    }
+    let mut filled = text.to_vec();
+    filled.resize(text.len() + (length - have) as usize, b' ');
+    Ok(Ok(filled.into()))
+}
+
 fn weight_string(args: &Args<'_>) -> Result<Value, SqlError> {
-    let text = some!(args.text(0)?);
+    let mut text = some!(args.text(0)?);
     let ty = &args.args[0].ty;
+    if let (2, Kind::Str | Kind::Bytes) = (args.len(), ty.kind) {
+        text = match of_length(&text, some!(args.int(1)?) as u64, ty, args)? {
+            Ok(text) => text,
+            Err(null) => return Ok(null),
+        };
+    }
     let mut out = Vec::new();
     match ty.kind {
         Kind::Decimal | Kind::Float | Kind::Double => return Ok(Value::Null),

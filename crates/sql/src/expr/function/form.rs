@@ -1,6 +1,6 @@
 //! Arguments in the form in which some functions take them.
 
-use types::Value;
+use types::{CollationId, Value};
 
 use crate::expr::beside::{literal_bits, numeric_arg};
 use crate::expr::bits;
@@ -13,6 +13,8 @@ pub(super) fn in_form(name: &str, args: Vec<Expr>) -> Vec<Expr> {
         "bit_count" => args.into_iter().map(bits::argument).collect(),
         // Beside a number all are numbers.
         "field" if args.iter().any(|arg| arg.ty.kind.is_numeric()) => args.into_iter().map(numeric_arg).collect(),
+        // Without a number a document is its text.
+        "field" => args.into_iter().map(document_as_text).collect(),
         // A literal in bits is rounded as text is, as a DOUBLE.
         "round" | "truncate" => {
             args.into_iter().enumerate().map(|(at, arg)| if at == 0 { as_double(arg) } else { arg }).collect()
@@ -22,6 +24,14 @@ pub(super) fn in_form(name: &str, args: Vec<Expr>) -> Vec<Expr> {
             args.into_iter().enumerate().map(form).collect()
         }
     }
+}
+
+fn document_as_text(arg: Expr) -> Expr {
+    if arg.ty.kind != Kind::Json {
+        return arg;
+    }
+    let ty = ExprType::text(arg.ty.length, CollationId::UTF8MB4_BIN).nullable(arg.ty.nullable);
+    Expr { kind: ExprKind::Cast { arg: Box::new(arg), to: CastType::Char { chars: None } }, ty }
 }
 
 /// Whether a function's argument is text, so that a BIT is its bytes there.

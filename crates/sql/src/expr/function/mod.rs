@@ -292,6 +292,11 @@ pub(crate) fn copied(arg: Expr, to: &types::ColumnType) -> Expr {
     Expr { kind: ExprKind::Call { function: Function(&control::COPIED), args: vec![arg] }, ty }
 }
 
+/// Whether it is what [`copied`] makes.
+pub(crate) fn is_copied(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call { function, .. } if *function == Function(&control::COPIED))
+}
+
 /// A constant beside a YEAR: the year that one or two digits are, any other value as it is.
 pub(crate) fn year_beside(arg: Expr) -> Expr {
     let function =

@@ -126,19 +126,38 @@ fn returned(json: &Json, args: &Args<'_>) -> Result<Option<Value>, SqlError> {
             let strict = crate::expr::EvalContext { strict: true, warnings: &warnings, ..*args.ctx };
             let to = cast_to(ty);
             let value = crate::expr::cast::eval(&plain, &ExprType::text(0, CollationId::UTF8MB4_BIN), to, ty, &strict);
-            let value = value.unwrap_or(Value::Null);
-            const BEYOND: f64 = 9_223_372_036_854_775_808.0;
-            // An integer with the other sign's bit would only wrap.
-            let wraps = match (to, &plain) {
-                (CastType::Unsigned, _) => json.number() < 0.0,
-                (CastType::Signed, Value::UInt(n)) => i64::try_from(*n).is_err(),
-                (CastType::Signed, Value::Double(n)) => !(-BEYOND..BEYOND).contains(n),
-                _ => false,
-            };
+            let value = with_its_digits(value.unwrap_or(Value::Null), ty);
+            let wraps = wraps(to, &plain, json);
             Some(value).filter(|value| !value.is_null() && !wraps && warnings.is_empty())
         }
     })
 }
+
+/// Whether an integer would only wrap, or be the nearest that there is.
+fn wraps(to: CastType, plain: &Value, json: &Json) -> bool {
+    const BEYOND: f64 = 9_223_372_036_854_775_808.0;
+    match (to, plain) {
+        (CastType::Unsigned, Value::Double(n)) => !(0.0..BEYOND * 2.0).contains(&n.round_ties_even()),
+        (CastType::Unsigned, Value::Str(text)) => {
+            json.number() < 0.0 || types::number::parse_integer(text).0 > i128::from(u64::MAX)
+        }
+        (CastType::Unsigned, _) => json.number() < 0.0,
+        (CastType::Signed, Value::UInt(n)) => i64::try_from(*n).is_err(),
+        (CastType::Signed, Value::Double(n)) => *n <= -BEYOND || *n >= BEYOND,
+        _ => false,
+    }
+}
+
+/// What is behind the digits of a moment is cut off, unlike by CAST.
+fn with_its_digits(value: Value, ty: &ExprType) -> Value {
+    match value {
+        Value::Time(time) => Value::Time(time.truncated(ty.decimals)),
+        Value::DateTime(moment) => Value::DateTime(moment.truncated(ty.decimals)),
+        other => other,
+    }
+}
+
+const FSP_MAX: u8 = 6;
 
 fn cast_to(ty: &ExprType) -> CastType {
     match ty.kind {
@@ -148,8 +167,8 @@ fn cast_to(ty: &ExprType) -> CastType {
         Kind::Decimal => CastType::Decimal { precision: ty.length.min(65) as u8, scale: ty.decimals },
         Kind::Float => CastType::Float,
         Kind::Date => CastType::Date,
-        Kind::Time => CastType::Time { fsp: ty.decimals },
-        Kind::DateTime => CastType::DateTime { fsp: ty.decimals },
+        Kind::Time => CastType::Time { fsp: FSP_MAX },
+        Kind::DateTime => CastType::DateTime { fsp: FSP_MAX },
         _ => CastType::Double,
     }
 }
