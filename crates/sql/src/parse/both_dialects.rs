@@ -98,18 +98,23 @@ impl Tokens<'_> {
         self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
     }
 
-    /// An option that only one kind has goes with one of the commas around it, which are at these places. `from`: the first of its pieces.
-    pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) {
+    /// An option that only one kind has goes with one of the commas around it, which are at these places; whether with the one behind it.
+    /// `from`: the first of its pieces.
+    pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) -> bool {
         let comma = |place| self.range_of(place);
         let (before, behind) = (before.map(comma), behind.map(comma));
-        let text = self.text;
+        let (text, mut goes_with_next) = (self.text, false);
         for piece in self.pieces.iter_mut().skip(from).filter(|piece| piece.is_of_one()) {
             match (&before, &behind) {
                 (Some(before), _) => piece.widen(before.start..piece.range.end, text),
-                (None, Some(behind)) => piece.widen(piece.range.start..behind.end, text),
+                (None, Some(behind)) => {
+                    piece.widen(piece.range.start..behind.end, text);
+                    goes_with_next = true;
+                }
                 (None, None) => {}
             }
         }
+        goes_with_next
     }
 
     /// An item of a list is another for a MariaDB, unless that cannot stand in a comment.
@@ -354,6 +359,10 @@ mod tests {
             (
                 "CREATE TABLE t (a INT) TRANSACTIONAL=1, COMMENT='c', PAGE_CHECKSUM=1",
                 "CREATE TABLE t (a INT) /*M!100200 TRANSACTIONAL=1, */ COMMENT='c'/*M!100200 , PAGE_CHECKSUM=1 */",
+            ),
+            (
+                "CREATE TABLE t (a INT) TRANSACTIONAL=1, PAGE_CHECKSUM=1, COMMENT='c'",
+                "CREATE TABLE t (a INT) /*M!100200 TRANSACTIONAL=1, */ /*M!100200 PAGE_CHECKSUM=1, */ COMMENT='c'",
             ),
             ("ALTER TABLE t /*!80023 AUTOEXTEND_SIZE=4M */, ADD COLUMN b INT", "as it is"),
             ("ALTER TABLE t AUTOEXTEND_SIZE=4M", "ALTER TABLE t /*!50700 AUTOEXTEND_SIZE=4M */"),
