@@ -11,7 +11,7 @@ const MANY: usize = 64;
 
 /// Where columns are; made once it has been asked for often enough.
 #[derive(Debug, Default)]
-pub(super) struct Lookup {
+pub(crate) struct Lookup {
     searches: Cell<usize>,
     places: OnceCell<Places>,
 }

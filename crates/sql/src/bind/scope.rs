@@ -49,12 +49,12 @@ pub(crate) struct Scope {
     pub(crate) tables: Vec<BoundTable>,
     pub(crate) frame: Frame,
     /// What unqualified names are looked for in: all of FROM, or in an ON clause the join's two sides.
-    visible: Vec<Visible>,
-    lookup: Lookup,
+    pub(crate) visible: Vec<Visible>,
+    pub(crate) lookup: Lookup,
     pub(crate) subqueries: Vec<Subquery>,
     pub(crate) aggregates: Vec<BoundAggregate>,
     /// Which of them are not among the first [`FEW`], by their looks.
-    more_aggregates: HashMap<u64, Vec<usize>>,
+    pub(crate) more_aggregates: HashMap<u64, Vec<usize>>,
     /// ON DUPLICATE KEY UPDATE: which of the tables is the row that could not be inserted, for `VALUES(column)`.
     pub(crate) new_row: Option<usize>,
     /// Names of the select list so far, for subqueries in what follows.
