@@ -272,7 +272,10 @@ fn many_statements_end_by_one_kill() {
         let good = answers.take_while(|answer| matches!(answer, Ok(Answer::Done(_)))).count();
         (good, many.query("SELECT 1").is_ok())
     });
-    server.client().query(&format!("KILL QUERY {id}")).unwrap();
+    let client = server.client();
+    let running = format!("SELECT info FROM information_schema.processlist WHERE id = {id}");
+    until("it runs", || client.query(&running).unwrap().starts_with("DO"));
+    client.query(&format!("KILL QUERY {id}")).unwrap();
     let (good, goes_on) = reader.join().unwrap();
     assert!(good < MANY && goes_on, "{good} statements were run");
 }
