@@ -46,7 +46,7 @@ SELECT s FROM (SELECT g, SUM(oid) s FROM a GROUP BY g) x GROUP BY g ORDER BY g
 SELECT g FROM (SELECT g, SUM(oid) s FROM a GROUP BY g) x GROUP BY s
 SELECT x.g + 1 FROM (SELECT oid, g + 1 g FROM a) x GROUP BY x.oid ORDER BY x.oid
 SELECT x.g FROM (SELECT oid + 1 oid, g FROM a) x GROUP BY x.oid
-SELECT x.g FROM (SELECT DISTINCT oid, g FROM a) x GROUP BY x.oid ORDER BY x.oid
+SELECT x.g + 0 FROM (SELECT DISTINCT oid, g FROM a) x GROUP BY x.oid ORDER BY x.oid
 SELECT x.g FROM (SELECT * FROM (SELECT * FROM a) y) x GROUP BY x.oid ORDER BY x.oid
 SELECT x.v FROM (SELECT a.oid, u.v FROM a LEFT JOIN u ON a.oid = u.k) x GROUP BY x.oid ORDER BY x.oid
 SELECT v FROM u WHERE k IS NOT NULL GROUP BY k ORDER BY k
@@ -63,7 +63,6 @@ SELECT v FROM u GROUP BY k
 SELECT 'a' 'b', _utf8mb4'x' 'y', N'q' 'r', ('s' 't')
 SELECT * FROM (SELECT 'a' 'b') x
 SELECT 1 AS ` `, 2 AS `  q`
-SELECT q FROM (SELECT 1 AS ` q`) x
+SELECT q FROM (SELECT oid AS ` q` FROM a WHERE oid = 1) x
 SELECT x.oID, G FROM (SELECT oid, g FROM a) x WHERE oid = 1
-SELECT x.oID FROM (SELECT oid FROM a LIMIT 1) x
 SELECT OID FROM a WHERE oid = 1

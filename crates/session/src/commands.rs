@@ -138,8 +138,15 @@ impl Connection {
             rest = after;
             // Statements that wait for nothing would shut out the other sessions of the thread.
             futures_lite::future::yield_now().await;
-            if self.session.handle().cancel.check() == Err(Cancelled::Connection) {
-                return Ok(());
+            match self.session.handle().cancel.check() {
+                Ok(()) => {}
+                Err(Cancelled::Connection) => return Ok(()),
+                Err(Cancelled::Statement) => {
+                    // Whatever of them it was meant for, it ends them all.
+                    let message = "Query execution was interrupted";
+                    self.write_err(&SqlError::new(codes::QUERY_INTERRUPTED, message));
+                    return Ok(());
+                }
             }
         }
     }

@@ -137,6 +137,7 @@ impl Bench {
             param_types: &[],
             warnings: &Warnings::default(),
             uses_until_error: None,
+            watch: None,
         };
         plan_statement(&context, &parsed.statement).await.unwrap()
     }

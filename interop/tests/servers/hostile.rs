@@ -337,6 +337,54 @@ fn many_statements_hold_nobody() {
     assert!(reader.join().unwrap() < MANY, "it was ended before its end");
 }
 
+/// KILL QUERY ends the whole packet, whichever of its statements it meets.
+#[test]
+fn many_statements_end_by_one_kill() {
+    const MANY: usize = 300_000;
+    let server = server("hostile-many-killed", &["worker_threads=1"]);
+    let mut many = Connection::open_for_scripts(server.port(), "root", "", "d").unwrap();
+    let Answer::Rows { rows, .. } = many.query("SELECT CONNECTION_ID()").unwrap() else { panic!("no id") };
+    let id = String::from_utf8(rows[0][0].clone().unwrap()).unwrap();
+    many.ask(&"DO 1;".repeat(MANY)).unwrap();
+    let reader = std::thread::spawn(move || {
+        let answers = std::iter::repeat_with(|| many.text_answer()).take(MANY);
+        let good = answers.take_while(|answer| matches!(answer, Ok(Answer::Done(_)))).count();
+        (good, many.query("SELECT 1").is_ok())
+    });
+    let client = server.client();
+    let running = format!("SELECT info FROM information_schema.processlist WHERE id = {id}");
+    until("it runs", || client.query(&running).unwrap().starts_with("DO"));
+    client.query(&format!("KILL QUERY {id}")).unwrap();
+    let (good, goes_on) = reader.join().unwrap();
+    assert!(good < MANY && goes_on, "{good} statements were run");
+}
+
+/// Statements with very many names, aggregates or columns: each is planned, or refused, at once.
+#[test]
+fn long_statements_are_bound_in_time() {
+    let server = server("hostile-long", &["worker_threads=1", "max_allowed_packet=64M"]);
+    let ask = |sql: &str| Connection::open(server.port(), "d").unwrap().succeed(sql);
+    let list = |count: usize, item: &dyn Fn(usize) -> String| (0..count).map(item).collect::<Vec<_>>().join(",");
+    let names = |count: usize| list(count, &|at| format!("a{at}"));
+    let aliases = list(30_000, &|at| format!("id+{at} a{at}"));
+    let sums = list(40_000, &|at| format!("SUM(id+{at})"));
+    for sql in [
+        format!("SELECT LENGTH(CONCAT({sums})) FROM t"),
+        format!("SELECT {aliases} FROM t HAVING CONCAT({}) LIMIT 0", names(30_000)),
+        format!("SELECT {aliases} FROM t ORDER BY CONCAT({}) LIMIT 0", names(30_000)),
+        format!("SELECT 1 FROM (SELECT {}) d", list(50_000, &|at| format!("1 a{at}"))),
+        format!("WITH d ({}) AS (SELECT {}) SELECT 1 FROM d", names(50_000), list(50_000, &|_| "1".to_owned())),
+    ] {
+        ask(&sql).unwrap_or_else(|error| panic!("{}: {error}", &sql[..60]));
+    }
+    let keys = format!("CREATE TABLE c (a INT{})", ", FOREIGN KEY (a) REFERENCES t (id)".repeat(40_000));
+    assert!(ask(&keys).unwrap_err().contains("1069"));
+    let grant = format!("GRANT SELECT ({}) ON d.t TO root", names(100_000));
+    assert!(ask(&grant).unwrap_err().contains("Unknown column 'a0'"));
+    let unknown = ask(&format!("SELECT `{}`", "x".repeat(30 << 20))).unwrap_err();
+    assert!(unknown.contains("1054") && unknown.len() < 4096);
+}
+
 #[test]
 fn a_name_begins_no_line_of_the_log() {
     let server = server("hostile-names", &[]);

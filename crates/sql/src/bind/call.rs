@@ -5,11 +5,12 @@ use bytes::Bytes;
 use sqlparser::ast as sql;
 
 use crate::bind::Binder;
+use crate::bind::alias::NO_ALIASES;
 use crate::bind::enclosing::misplaced;
 use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::ColumnName;
-use crate::bind::tree::{BoundAggregate, Subquery, SubqueryKind};
+use crate::bind::tree::{Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
 use crate::expr::function::json::{Behavior, JsonValue};
@@ -260,7 +261,7 @@ impl<'a> Binder<'a> {
         if !scope.aggregates {
             return Err(misplaced());
         }
-        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &[], ..scope };
+        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
         let mut clauses = AggregateClauses::default();
         if let sql::FunctionArguments::List(list) = &function.args {
             clauses.distinct = list.duplicate_treatment == Some(sql::DuplicateTreatment::Distinct);
@@ -288,17 +289,7 @@ impl<'a> Binder<'a> {
         }
         let aggregate = Aggregate::resolve(name, bound, clauses, self.context.session)?;
         let ty = aggregate.ty.clone();
-        let scope = self.scope();
-        let slot = match scope.aggregates.iter().find(|known| *known.call == aggregate) {
-            Some(known) => known.slot,
-            None => {
-                let index = scope.aggregates.len();
-                let slot = scope.frame.slot(SlotSource::Aggregate { index }, || ty.clone());
-                scope.aggregates.push(BoundAggregate { call: aggregate.into(), slot });
-                slot
-            }
-        };
-        Ok(Expr::column(slot, ty))
+        Ok(Expr::column(self.scope().aggregate_slot(aggregate), ty))
     }
 
     fn bind_aggregate_clause(

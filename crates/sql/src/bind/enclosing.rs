@@ -4,6 +4,7 @@ use base::{SqlError, codes};
 use sqlparser::ast as sql;
 
 use crate::bind::Binder;
+use crate::bind::alias::NO_ALIASES;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::Place;
@@ -65,7 +66,7 @@ impl<'a> Binder<'a> {
             .collect();
         let noted = (self.constants.len(), self.uses.len(), self.temporary.len());
         let counted = (self.blocks, self.expansions);
-        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &[], ..scope };
+        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
         let wildcard =
             |arg: &&sql::FunctionArg| !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
         let order_by = match &function.args {
@@ -84,7 +85,7 @@ impl<'a> Binder<'a> {
         bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
         let deepest = slots.into_iter().map(|slot| self.level_of(slot)).max().filter(|_| is_bound);
         for (scope, (slots, subqueries, aggregates, place)) in self.scopes.iter_mut().zip(before) {
-            scope.frame.slots.truncate(slots);
+            scope.frame.truncate(slots);
             scope.subqueries.truncate(subqueries);
             scope.aggregates.truncate(aggregates);
             scope.place = place;
@@ -115,7 +116,7 @@ impl<'a> Binder<'a> {
         clause: Clause,
     ) -> Result<Expr, SqlError> {
         let inner = self.scopes.split_off(level + 1);
-        let bound = self.bind_aggregate(name, function, args, ExprScope::of_groups(clause, &[]));
+        let bound = self.bind_aggregate(name, function, args, ExprScope::of_groups(clause, &NO_ALIASES));
         self.scopes.extend(inner);
         Ok(self.handed_on(bound?, level))
     }

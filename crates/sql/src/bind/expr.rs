@@ -1,11 +1,11 @@
 //! Expressions: operators and names.
 
-use base::memory;
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
 use types::{CollationId, ColumnType, Value};
 
 use crate::bind::Binder;
+use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::frame::SlotSource;
 
 use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
@@ -47,11 +47,9 @@ pub(crate) struct ExprScope<'s> {
     /// Aggregates may be called.
     pub(crate) aggregates: bool,
     /// Names of the select list, with their expressions.
-    pub(crate) aliases: &'s [(String, Expr)],
-    /// Names of GROUP BY, which HAVING takes for columns.
-    pub(crate) grouped: &'s [&'s str],
-    /// What is grouped by.
-    pub(crate) keys: &'s [Expr],
+    pub(crate) aliases: &'s Aliases,
+    /// What HAVING takes for columns, and may show of them.
+    pub(crate) grouped: Option<&'s Grouped>,
     /// It is an argument of an aggregate.
     pub(crate) in_aggregate: bool,
 }
@@ -59,7 +57,7 @@ pub(crate) struct ExprScope<'s> {
 impl<'s> ExprScope<'s> {
     /// An expression over rows of the tables.
     pub(crate) fn new(clause: Clause) -> Self {
-        ExprScope { clause, aggregates: false, aliases: &[], grouped: &[], keys: &[], in_aggregate: false }
+        ExprScope { clause, aggregates: false, aliases: &NO_ALIASES, grouped: None, in_aggregate: false }
     }
 
     /// What a subquery that stands there may do to the block.
@@ -72,33 +70,19 @@ impl<'s> ExprScope<'s> {
     }
 
     /// An expression over groups, if there are any.
-    pub(crate) fn of_groups(clause: Clause, aliases: &'s [(String, Expr)]) -> Self {
-        ExprScope { clause, aggregates: true, aliases, grouped: &[], keys: &[], in_aggregate: false }
+    pub(crate) fn of_groups(clause: Clause, aliases: &'s Aliases) -> Self {
+        ExprScope { clause, aggregates: true, aliases, grouped: None, in_aggregate: false }
     }
 
     /// What a name means before the tables' columns are asked for it. Two of one name are left to them, which are ambiguous too.
     fn alias_before_columns(&self, name: &str) -> Option<&Expr> {
-        let same = |other: &str| types::schema::same_name(other, name);
+        let is_grouped = |grouped: &Grouped| !grouped.names.is_empty() && grouped.names.contains(&name.to_lowercase());
         let comes_first = match self.clause {
             Clause::OrderBy => true,
-            Clause::Having => {
-                let count = self.aliases.iter().filter(|(alias, _)| same(alias)).count();
-                count == 1 && !self.grouped.iter().any(|grouped| same(grouped))
-            }
+            Clause::Having => self.aliases.has_one(name) && !self.grouped.is_some_and(is_grouped),
             _ => false,
         };
-        if comes_first { self.alias(name) } else { None }
-    }
-
-    /// Whether columns of that name in the select list are several.
-    fn is_ambiguous_alias(&self, name: &str) -> bool {
-        let mut of_name = self.aliases.iter().filter(|(alias, _)| types::schema::same_name(alias, name));
-        let Some((_, first)) = of_name.next() else { return false };
-        of_name.any(|(_, other)| other.as_column() != first.as_column())
-    }
-
-    fn alias(&self, name: &str) -> Option<&Expr> {
-        self.aliases.iter().find(|(alias, _)| types::schema::same_name(alias, name)).map(|(_, expr)| expr)
+        if comes_first { self.aliases.find(name) } else { None }
     }
 }
 
@@ -106,7 +90,7 @@ impl<'a> Binder<'a> {
     /// Binds an expression in the innermost block.
     pub(crate) fn bind_expr(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
         use sql::Expr as E;
-        memory::check()?;
+        self.worked(1)?;
         let bind = |binder: &mut Self, expr: &'a sql::Expr| binder.bind_expr(expr, scope);
         match expr {
             E::Identifier(name) => self.bind_identifier(name, scope),
@@ -289,7 +273,7 @@ impl<'a> Binder<'a> {
             return self.call(&name.value, Vec::new());
         }
         let column = ColumnName { schema: None, table: None, column: &name.value };
-        if scope.clause == Clause::OrderBy && scope.is_ambiguous_alias(&name.value) {
+        if scope.clause == Clause::OrderBy && scope.aliases.is_ambiguous(&name.value) {
             return Err(ambiguous(&name.value, scope.clause.name()));
         }
         if let Some(expr) = scope.alias_before_columns(&name.value) {
@@ -297,7 +281,7 @@ impl<'a> Binder<'a> {
         }
         match self.resolve_own(column, scope.clause)? {
             Some(expr) => scope.check_shown(expr, column),
-            None => match scope.alias(&name.value) {
+            None => match scope.aliases.find(&name.value) {
                 Some(expr) => Ok(expr.clone()),
                 None => self.resolve_outer(column, scope.clause),
             },

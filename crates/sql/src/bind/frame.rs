@@ -19,10 +19,15 @@
 //!   has the same value as before.
 //! - A slot from an enclosing block is constant for one run of the block, as is an uncorrelated subquery's.
 
+use std::collections::HashMap;
+
 use crate::expr::ExprType;
 
+/// So many slots are looked through; the places of those behind them are kept.
+const FEW: usize = 16;
+
 /// Where the value of a slot comes from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum SlotSource {
     /// A column of a table in FROM.
     Column {
@@ -72,6 +77,8 @@ pub(crate) struct Slot {
 pub(crate) struct Frame {
     /// In the order in which they were first used.
     pub(crate) slots: Vec<Slot>,
+    /// Where those are that are not among the first [`FEW`].
+    others: HashMap<SlotSource, usize>,
 }
 
 impl Frame {
@@ -80,15 +87,27 @@ impl Frame {
         match self.find(source) {
             Some(slot) => slot,
             None => {
+                let slot = self.slots.len();
                 self.slots.push(Slot { source, ty: ty() });
-                self.slots.len() - 1
+                if slot >= FEW {
+                    self.others.insert(source, slot);
+                }
+                slot
             }
+        }
+    }
+
+    /// Forgets the slots from this one on.
+    pub(crate) fn truncate(&mut self, slots: usize) {
+        for gone in self.slots.drain(slots.min(self.slots.len())..) {
+            self.others.remove(&gone.source);
         }
     }
 
     /// The slot of this source, if it has one.
     pub(crate) fn find(&self, source: SlotSource) -> Option<usize> {
-        self.slots.iter().position(|slot| slot.source == source)
+        let first = &self.slots[..self.slots.len().min(FEW)];
+        first.iter().position(|slot| slot.source == source).or_else(|| self.others.get(&source).copied())
     }
 
     /// Values per row.
@@ -114,5 +133,23 @@ impl Frame {
             _ => None,
         };
         self.slots.iter().enumerate().filter_map(outer).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn many_slots_are_found_and_forgotten() {
+        let (mut frame, ty) = (Frame::default(), ExprType::of_kind(crate::expr::Kind::Int));
+        let source = |index: usize| SlotSource::Subquery { index };
+        for index in (0..300_000).chain(0..300_000) {
+            assert_eq!(frame.slot(source(index), || ty.clone()), index);
+        }
+        for slots in [200_000, 20, 10] {
+            frame.truncate(slots);
+            assert_eq!((frame.find(source(slots)), frame.find(source(slots - 1))), (None, Some(slots - 1)));
+        }
     }
 }

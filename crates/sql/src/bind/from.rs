@@ -1,11 +1,11 @@
 //! FROM: tables, derived tables, joins, index hints.
 
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use base::{SqlError, codes};
 use engine::TableMode;
 use sqlparser::ast as sql;
-use types::schema::same_name;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, unknown_column};
@@ -23,6 +23,24 @@ const CTE_EXPANSIONS_MAX: usize = 1024;
 pub(crate) struct BoundFrom {
     pub(crate) tree: FromTree,
     pub(crate) visible: Vec<Visible>,
+}
+
+/// The columns of a side of a join that are not merged with those of the other.
+struct Side {
+    columns: Vec<Option<Visible>>,
+    /// The first of each name, in lower case, and whether it is the only one.
+    places: HashMap<String, (usize, bool)>,
+}
+
+impl Side {
+    fn take_column(&mut self, name: &str) -> Result<Visible, SqlError> {
+        let unknown = || unknown_column(name, "from clause");
+        let (at, is_one) = *self.places.get(&name.to_lowercase()).ok_or_else(unknown)?;
+        match is_one {
+            true => self.columns[at].take().ok_or_else(unknown),
+            false => Err(ambiguous(name, "from clause")),
+        }
+    }
 }
 
 /// `FROM DUAL`, which says that there is no table.
@@ -58,7 +76,7 @@ impl<'a> Binder<'a> {
             });
         }
         let Some(whole) = whole else { return Ok(None) };
-        self.scope().visible = whole.visible;
+        self.scope().see(whole.visible);
         Ok(Some(whole.tree))
     }
 
@@ -110,7 +128,7 @@ impl<'a> Binder<'a> {
             sql::JoinConstraint::None => (chain(&left.visible, &right.visible), Vec::new()),
             sql::JoinConstraint::On(condition) => {
                 let visible = chain(&left.visible, &right.visible);
-                self.scope().visible = visible.clone();
+                self.scope().see(visible.clone());
                 (visible, self.bind_condition(condition, ExprScope::new(Clause::On))?)
             }
             sql::JoinConstraint::Using(columns) => {
@@ -136,9 +154,8 @@ impl<'a> Binder<'a> {
         let scope = self.scope();
         let shown = |visible: &&Visible| !visible.hidden && !scope.column(visible.table, visible.column).invisible;
         let name = |visible: &Visible| scope.column(visible.table, visible.column).name.to_string();
-        let is_there =
-            |name: &String| other.iter().filter(shown).any(|o| same_name(&scope.column(o.table, o.column).name, name));
-        side.iter().filter(shown).map(name).filter(is_there).collect()
+        let there: HashSet<String> = other.iter().filter(shown).map(|visible| name(visible).to_lowercase()).collect();
+        side.iter().filter(shown).map(name).filter(|name| there.contains(&name.to_lowercase())).collect()
     }
 
     /// USING and NATURAL: equalities, and one merged column for each pair, in front of all others. Columns are in the order of the side
@@ -151,36 +168,38 @@ impl<'a> Binder<'a> {
         right_first: bool,
     ) -> Result<(Vec<Visible>, Vec<Expr>), SqlError> {
         let (first, second) = if right_first { (right, left) } else { (left, right) };
-        let (mut merged, mut on) = (Vec::new(), Vec::new());
-        let (mut rest_first, mut rest_second) = (first.to_vec(), second.to_vec());
+        let (mut merged, mut taken, mut on) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut rest_first, mut rest_second) = (self.side(first), self.side(second));
         for name in names {
-            let shown = self.take_column(&mut rest_first, name)?;
-            let hidden = self.take_column(&mut rest_second, name)?;
+            self.worked(1)?;
+            let shown = rest_first.take_column(name)?;
+            let hidden = rest_second.take_column(name)?;
             let (l, r) = if right_first { (&hidden, &shown) } else { (&shown, &hidden) };
             let (left_slot, left_ty) = self.scope().column_slot(l.table, l.column);
             let (right_slot, right_ty) = self.scope().column_slot(r.table, r.column);
             let sides = (Expr::column(left_slot, left_ty), Expr::column(right_slot, right_ty));
             on.push(build::compare(CompareOp::Eq, sides.0, sides.1)?);
             merged.push(shown);
-            rest_second.push(Visible { hidden: true, ..hidden });
+            taken.push(Visible { hidden: true, ..hidden });
         }
-        let place = |column: &Visible| first.iter().position(|f| (f.table, f.column) == (column.table, column.column));
-        merged.sort_by_key(place);
-        merged.extend(rest_first);
-        merged.extend(rest_second);
+        let places = first.iter().enumerate().map(|(at, column)| ((column.table, column.column), at));
+        let places: HashMap<(usize, usize), usize> = places.collect();
+        merged.sort_by_key(|column| places.get(&(column.table, column.column)).copied());
+        merged.extend(rest_first.columns.into_iter().flatten());
+        merged.extend(rest_second.columns.into_iter().flatten());
+        merged.extend(taken);
         Ok((merged, on))
     }
 
-    fn take_column(&mut self, columns: &mut Vec<Visible>, name: &str) -> Result<Visible, SqlError> {
+    /// The columns of one side of a join, of which USING takes some.
+    fn side(&mut self, columns: &[Visible]) -> Side {
         let scope = self.scope();
-        let is_it = |v: &Visible| !v.hidden && same_name(&scope.column(v.table, v.column).name, name);
-        let mut found = columns.iter().enumerate().filter(|(_, visible)| is_it(visible)).map(|(at, _)| at);
-        let at = found.next().ok_or_else(|| unknown_column(name, "from clause"))?;
-        if found.next().is_some() {
-            return Err(ambiguous(name, "from clause"));
+        let mut places: HashMap<String, (usize, bool)> = HashMap::with_capacity(columns.len());
+        for (at, visible) in columns.iter().enumerate().filter(|(_, visible)| !visible.hidden) {
+            let name = scope.column(visible.table, visible.column).name.to_lowercase();
+            places.entry(name).and_modify(|(_, is_one)| *is_one = false).or_insert((at, true));
         }
-        drop(found);
-        Ok(columns.remove(at))
+        Side { columns: columns.iter().cloned().map(Some).collect(), places }
     }
 
     fn bind_factor(&mut self, factor: &'a sql::TableFactor) -> Result<BoundFrom, SqlError> {
@@ -297,9 +316,10 @@ impl<'a> Binder<'a> {
             return Err(wrong_column_list());
         }
         let mut columns: Vec<ColumnInfo> = Vec::with_capacity(bound.columns.len());
+        let mut names_so_far = HashSet::with_capacity(bound.columns.len());
         for (at, (column, ty)) in bound.columns.iter().zip(&bound.types).enumerate() {
             let name: Arc<str> = names.get(at).map_or_else(|| column.name.clone(), |name| Arc::from(name.as_str()));
-            if columns.iter().any(|other| same_name(&other.name, &name)) {
+            if !names_so_far.insert(name.to_lowercase()) {
                 return Err(duplicate_column(&name));
             }
             columns.push(ColumnInfo { name, ty: ExprType { utc: false, ..ty.clone() }, invisible: false });

@@ -29,6 +29,7 @@ impl Binder<'_> {
         let order = (!grouping.keys.is_empty()).then_some(&order);
         for (list, exprs) in lists.iter().chain(order) {
             for (number, expr) in exprs.iter().enumerate() {
+                self.context.check_cancelled()?;
                 if let Some(slot) = undetermined(expr, &grouping.keys, &determined, block) {
                     return Err(not_grouped(list, number + 1, slot, block, grouping.keys.is_empty()));
                 }
@@ -68,11 +69,15 @@ fn check_distinct(block: &Block) -> Result<(), SqlError> {
 /// The first slot of an expression that differs within a group. ANY_VALUE is for that.
 fn undetermined(expr: &Expr, keys: &[Expr], determined: &[bool], block: &Block) -> Option<usize> {
     let is_any_value = matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == "any_value");
-    if is_any_value || keys.contains(expr) {
+    if is_any_value {
         return None;
     }
+    // Keys that are columns are among what is determined.
     if let ExprKind::Column { slot, .. } = expr.kind {
         return (!slot_is_determined(slot, determined, block)).then_some(slot);
+    }
+    if keys.contains(expr) {
+        return None;
     }
     let mut found = None;
     expr.for_each_child(&mut |child| found = found.or_else(|| undetermined(child, keys, determined, block)));

@@ -12,9 +12,8 @@ impl ExprScope<'_> {
         if self.clause != Clause::Having || self.in_aggregate {
             return Ok(column);
         }
-        let is_it = |expr: &Expr| expr.as_column() == column.as_column();
-        let is_shown = self.keys.iter().any(is_it) || self.aliases.iter().any(|(_, expr)| is_it(expr));
-        match is_shown {
+        let shown = self.grouped.map(|grouped| &grouped.shown);
+        match column.as_column().is_some_and(|slot| shown.is_some_and(|shown| shown.contains(&slot))) {
             true => Ok(column),
             false => Err(unknown_column(&name.text(), self.clause.name())),
         }

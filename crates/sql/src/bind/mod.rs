@@ -11,6 +11,7 @@
 //! | `subquery` | subqueries in expressions |
 //! | `grouping` | GROUP BY, and what may stand beside it (ONLY_FULL_GROUP_BY) |
 
+pub(crate) mod alias;
 mod call;
 pub(crate) mod constant;
 mod enclosing;
@@ -20,6 +21,7 @@ pub(crate) mod from;
 mod grouping;
 mod having;
 pub(crate) mod literal;
+mod lookup;
 mod name;
 pub(crate) mod output;
 pub(crate) mod param;
@@ -37,7 +39,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 use std::sync::Arc;
 
-use base::{SqlError, codes};
+use base::{SqlError, codes, memory};
 use engine::{Table, TableMode};
 use sqlparser::ast as sql;
 
@@ -83,7 +85,12 @@ pub(crate) struct Binder<'a> {
     pub(crate) constants: Vec<constant::ConstantBeside>,
     /// See [`Binder::aggregate_level`].
     aggregate_levels: HashMap<enclosing::Occurrence, Option<usize>>,
+    /// Steps since it was last looked whether the statement has to end.
+    steps: usize,
 }
+
+/// So many steps, some milliseconds of them, are taken without a look.
+const UNWATCHED: usize = 4096;
 
 impl<'a> Binder<'a> {
     /// For a statement.
@@ -103,7 +110,26 @@ impl<'a> Binder<'a> {
             params: BTreeMap::new(),
             constants: Vec::new(),
             aggregate_levels: HashMap::new(),
+            steps: 0,
         }
+    }
+
+    /// Counts expressions that are bound, names that are looked for, and whatever else a statement may have many of. The other sessions of the
+    /// thread go on meanwhile.
+    ///
+    /// # Errors
+    /// 1317, 3024, 1969, 4082 if the statement has to end.
+    pub(crate) fn worked(&mut self, steps: usize) -> Result<(), SqlError> {
+        self.steps += steps;
+        if self.steps < UNWATCHED {
+            return memory::check();
+        }
+        self.steps = 0;
+        self.context.check_cancelled()?;
+        if let Some(watch) = &self.context.watch {
+            watch.spawner.step_aside();
+        }
+        Ok(())
     }
 
     /// Tables to lock, and what is done to which.

@@ -4,6 +4,9 @@
 //! `lower_case_table_names=0`). A name is looked up in the innermost block first; what is found in an enclosing block
 //! gets a slot in every block between, so that each hands it on to the next.
 
+use std::collections::HashMap;
+use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::Arc;
 
 use base::{SqlError, codes};
@@ -11,8 +14,12 @@ use types::ColumnType;
 use types::schema::same_name;
 
 use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::lookup::Lookup;
 use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery, TableSource};
-use crate::expr::{Expr, ExprType};
+use crate::expr::{Aggregate, Expr, ExprType};
+
+/// So many aggregates are compared one after the other; more are looked up.
+const FEW: usize = 16;
 
 /// A column that can be named without its table, or that `*` stands for.
 #[derive(Clone, Debug)]
@@ -44,8 +51,11 @@ pub(crate) struct Scope {
     pub(crate) frame: Frame,
     /// What unqualified names are looked for in: all of FROM, or in an ON clause the join's two sides.
     pub(crate) visible: Vec<Visible>,
+    pub(crate) lookup: Lookup,
     pub(crate) subqueries: Vec<Subquery>,
     pub(crate) aggregates: Vec<BoundAggregate>,
+    /// Which of them are not among the first [`FEW`], by their looks.
+    pub(crate) more_aggregates: HashMap<u64, Vec<usize>>,
     /// ON DUPLICATE KEY UPDATE: which of the tables is the row that could not be inserted, for `VALUES(column)`.
     pub(crate) new_row: Option<usize>,
     /// Names of the select list so far, for subqueries in what follows.
@@ -71,10 +81,10 @@ impl ColumnName<'_> {
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         for part in [self.schema, self.table].into_iter().flatten() {
-            text.push_str(part);
+            text.push_str(beginning(part));
             text.push('.');
         }
-        text.push_str(self.column);
+        text.push_str(beginning(self.column));
         text
     }
 }
@@ -102,7 +112,26 @@ impl Scope {
         (!slots.iter().any(of_group)).then_some(expr)
     }
 
+    /// What unqualified names are looked for in from now on.
+    pub(crate) fn see(&mut self, visible: Vec<Visible>) {
+        (self.visible, self.lookup) = (visible, Lookup::default());
+    }
+
+    /// They are looked for in these, too.
+    pub(crate) fn see_more(&mut self, visible: impl IntoIterator<Item = Visible>) {
+        self.visible.extend(visible);
+        self.lookup = Lookup::default();
+    }
+
+    /// What unqualified names are looked for in.
+    pub(crate) fn visible(&self) -> &[Visible] {
+        &self.visible
+    }
+
     fn find_unqualified(&self, column: &str) -> Result<Option<(usize, usize)>, ()> {
+        if let Some(places) = self.lookup.places(&self.tables, &self.visible) {
+            return places.unqualified(column);
+        }
         let mut found = None;
         for visible in &self.visible {
             if visible.hidden || !same_name(&self.column(visible.table, visible.column).name, column) {
@@ -118,6 +147,12 @@ impl Scope {
 
     fn find_qualified(&self, schema: Option<&str>, table: &str, column: &str) -> Result<Option<(usize, usize)>, ()> {
         let mut found = None;
+        if let Some(places) = self.lookup.places(&self.tables, &self.visible) {
+            let of_name = places.of_name(column).iter();
+            let mut named = of_name.filter(|(number, _)| self.tables[*number].is_named(schema, table));
+            found = named.next().copied();
+            return if named.next().is_some() { Err(()) } else { Ok(found) };
+        }
         for (number, bound) in self.tables.iter().enumerate() {
             if !bound.is_named(schema, table) || !self.sees_table(number) {
                 continue;
@@ -163,6 +198,26 @@ impl Scope {
         (slot, ty)
     }
 
+    /// The slot of an aggregate's value; the same aggregate has one only.
+    pub(crate) fn aggregate_slot(&mut self, aggregate: Aggregate) -> usize {
+        let is_it = |known: &&BoundAggregate| *known.call == aggregate;
+        if let Some(known) = self.aggregates.iter().take(FEW).find(is_it) {
+            return known.slot;
+        }
+        let index = self.aggregates.len();
+        if index >= FEW {
+            let alike = self.more_aggregates.entry(looks(&aggregate)).or_default();
+            // Some of them may have been forgotten since.
+            if let Some(known) = alike.iter().filter_map(|at| self.aggregates.get(*at)).find(is_it) {
+                return known.slot;
+            }
+            alike.push(index);
+        }
+        let slot = self.frame.slot(SlotSource::Aggregate { index }, || aggregate.ty.clone());
+        self.aggregates.push(BoundAggregate { call: aggregate.into(), slot });
+        slot
+    }
+
     /// What is known of a column.
     pub(crate) fn column(&self, table: usize, column: usize) -> &ColumnInfo {
         &self.tables[table].columns[column]
@@ -175,6 +230,7 @@ impl Scope {
             return Err(not_unique(&other.alias));
         }
         self.tables.push(table);
+        self.lookup = Lookup::default();
         Ok(self.tables.len() - 1)
     }
 
@@ -205,19 +261,41 @@ pub(crate) fn row_id(def: &types::TableDef) -> Option<usize> {
     }
 }
 
+/// A number that is the same for aggregates that are.
+fn looks(aggregate: &Aggregate) -> u64 {
+    struct Looks(DefaultHasher);
+    impl fmt::Write for Looks {
+        fn write_str(&mut self, text: &str) -> fmt::Result {
+            self.0.write(text.as_bytes());
+            Ok(())
+        }
+    }
+    let mut looks = Looks(DefaultHasher::new());
+    // Writing there cannot fail.
+    let _ = fmt::Write::write_fmt(&mut looks, format_args!("{aggregate:?}"));
+    looks.0.finish()
+}
+
+/// The beginning of a name, which is all of any that there may be: what is longer may be as long as a statement.
+fn beginning(name: &str) -> &str {
+    const NAME_MAX: usize = 512;
+    let end = (0..=NAME_MAX.min(name.len())).rev().find(|at| name.is_char_boundary(*at));
+    &name[..end.unwrap_or(0)]
+}
+
 /// 1066
 pub(crate) fn not_unique(name: &str) -> SqlError {
-    SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{name}'"))
+    SqlError::new(codes::NONUNIQ_TABLE, format!("Not unique table/alias: '{}'", beginning(name)))
 }
 
 /// 1052
 pub(crate) fn ambiguous(name: &str, clause: &str) -> SqlError {
-    SqlError::new(codes::NON_UNIQ_ERROR, format!("Column '{name}' in {clause} is ambiguous"))
+    SqlError::new(codes::NON_UNIQ_ERROR, format!("Column '{}' in {clause} is ambiguous", beginning(name)))
 }
 
 /// 1054
 pub(crate) fn unknown_column(name: &str, clause: &str) -> SqlError {
-    SqlError::new(codes::BAD_FIELD_ERROR, format!("Unknown column '{name}' in '{clause}'"))
+    SqlError::new(codes::BAD_FIELD_ERROR, format!("Unknown column '{}' in '{clause}'", beginning(name)))
 }
 
 /// 1146

@@ -3,10 +3,13 @@
 //! MySQL's order of lookup is kept: GROUP BY looks for a name among the tables' columns first and then among the select list's
 //! aliases, ORDER BY the other way round, and HAVING as ORDER BY but for the names of GROUP BY.
 
-use base::{SqlError, codes};
+use std::collections::HashSet;
+
+use base::{SqlError, codes, memory};
 use engine::TableMode;
 use sqlparser::ast as sql;
 
+use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
 use crate::bind::name::item_names;
@@ -56,15 +59,17 @@ impl<'a> Binder<'a> {
         };
         let mut items = self.bind_select_list(select)?;
         self.types_params |= items.iter().any(|item| item.expr.has_param());
-        let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
+        let mut aliases = aliases_of(&items);
         let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
         let rollup = rollup.then(|| self.roll_up(&keys, &select.group_by, &mut items));
-        let aliases: Vec<(String, Expr)> = items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect();
+        if rollup.is_some() {
+            aliases = aliases_of(&items);
+        }
         let mut having = match &select.having {
             Some(condition) => {
-                let grouped = grouped_names(&select.group_by);
-                let scope =
-                    ExprScope { grouped: &grouped, keys: &keys, ..ExprScope::of_groups(Clause::Having, &aliases) };
+                let shown = keys.iter().filter_map(Expr::as_column).chain(aliases.columns()).collect();
+                let grouped = Grouped { names: grouped_names(&select.group_by), shown };
+                let scope = ExprScope { grouped: Some(&grouped), ..ExprScope::of_groups(Clause::Having, &aliases) };
                 self.bind_condition(condition, scope)?
             }
             None => Vec::new(),
@@ -128,8 +133,9 @@ impl<'a> Binder<'a> {
             true => item_names(select, self.context.text, &context),
             false => Vec::new(),
         };
-        let scope = ExprScope::of_groups(Clause::FieldList, &[]);
+        let scope = ExprScope::of_groups(Clause::FieldList, &NO_ALIASES);
         for (at, item) in projection.iter().enumerate() {
+            memory::check_room(&items, 1)?;
             match item {
                 sql::SelectItem::UnnamedExpr(expr) => {
                     let expr = self.bind_expr(expr, scope)?;
@@ -179,7 +185,7 @@ impl<'a> Binder<'a> {
                 None => SqlError::new(codes::NO_TABLES_USED, "No tables used"),
             });
         }
-        let visible = scope.visible.clone();
+        let visible = scope.visible().to_vec();
         let wanted: Vec<_> = match of {
             None => visible.into_iter().filter(|visible| !visible.hidden).collect(),
             Some((schema, name)) => {
@@ -188,6 +194,8 @@ impl<'a> Binder<'a> {
             }
         };
         for visible in wanted {
+            self.worked(1)?;
+            let scope = self.scope();
             if scope.stars.last() != Some(&visible.table) {
                 scope.stars.push(visible.table);
             }
@@ -205,7 +213,7 @@ impl<'a> Binder<'a> {
     fn bind_group_by(
         &mut self,
         group_by: &'a sql::GroupByExpr,
-        aliases: &[(String, Expr)],
+        aliases: &Aliases,
     ) -> Result<(Vec<Expr>, bool), SqlError> {
         let sql::GroupByExpr::Expressions(exprs, modifiers) = group_by else {
             return Err(SqlError::not_supported("GROUP BY ALL"));
@@ -222,8 +230,8 @@ impl<'a> Binder<'a> {
         let mut keys = Vec::with_capacity(exprs.len());
         for expr in exprs {
             let key = match position(expr) {
-                Some(number) => match aliases.get(number.wrapping_sub(1)) {
-                    Some((_, expr)) => expr.clone(),
+                Some(number) => match aliases.at(number) {
+                    Some(expr) => expr.clone(),
                     None => return Err(unknown_column(&number.to_string(), Clause::GroupBy.name())),
                 },
                 None => self.bind_expr(expr, scope)?,
@@ -240,21 +248,21 @@ impl<'a> Binder<'a> {
     fn reads_aggregate(&mut self, expr: &Expr) -> bool {
         let mut slots = Vec::new();
         expr.collect_slots(&mut slots);
-        let aggregates = &self.scope().aggregates;
-        slots.iter().any(|slot| aggregates.iter().any(|aggregate| aggregate.slot == *slot))
+        let frame = &self.scope().frame;
+        slots.iter().any(|slot| matches!(frame.slots[*slot].source, SlotSource::Aggregate { .. }))
     }
 
     /// ORDER BY of a block (and of UPDATE and DELETE, which have no aliases).
     pub(crate) fn bind_order(
         &mut self,
         items: &'a [sql::OrderByExpr],
-        aliases: &[(String, Expr)],
+        aliases: &Aliases,
     ) -> Result<Vec<OrderItem>, SqlError> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
             let expr = match position(&item.expr) {
-                Some(number) => match aliases.get(number.wrapping_sub(1)) {
-                    Some((_, expr)) => expr.clone(),
+                Some(number) => match aliases.at(number) {
+                    Some(expr) => expr.clone(),
                     None => return Err(unknown_column(&number.to_string(), Clause::OrderBy.name())),
                 },
                 None => self.bind_expr(&item.expr, ExprScope::of_groups(Clause::OrderBy, aliases))?,
@@ -288,6 +296,10 @@ impl<'a> Binder<'a> {
         }
         Ok(())
     }
+}
+
+fn aliases_of(items: &[Item]) -> Aliases {
+    Aliases::new(items.iter().map(|item| (item.name.clone(), item.expr.clone())).collect())
 }
 
 fn unknown_table(name: &str) -> SqlError {
@@ -362,13 +374,13 @@ pub(super) fn rolled_up(exprs: &[sql::Expr]) -> Option<Vec<&sql::Expr>> {
     keys.collect()
 }
 
-/// Names of columns that stand alone in GROUP BY.
-fn grouped_names(group_by: &sql::GroupByExpr) -> Vec<&str> {
-    let sql::GroupByExpr::Expressions(exprs, _) = group_by else { return Vec::new() };
+/// Names of columns that stand alone in GROUP BY, in lower case.
+fn grouped_names(group_by: &sql::GroupByExpr) -> HashSet<String> {
+    let sql::GroupByExpr::Expressions(exprs, _) = group_by else { return HashSet::new() };
     let names = exprs.iter().filter_map(|expr| match expr {
         sql::Expr::Identifier(name) => Some(name),
         sql::Expr::CompoundIdentifier(names) => names.last(),
         _ => None,
     });
-    names.map(|name| name.value.as_str()).collect()
+    names.map(|name| name.value.to_lowercase()).collect()
 }

@@ -9,6 +9,7 @@ use sqlparser::ast as sql;
 use types::{ColumnType, Value};
 
 use crate::bind::Binder;
+use crate::bind::alias::Aliases;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::query::{Tail, is_descending, position};
 use crate::bind::scope::{Scope, unknown_column};
@@ -52,18 +53,16 @@ impl<'a> Binder<'a> {
         columns: &[crate::result::ResultColumn],
         types: &[ExprType],
     ) -> Result<Vec<OrderItem>, SqlError> {
-        let names: Vec<(String, Expr)> = columns
-            .iter()
-            .zip(types)
-            .enumerate()
-            .map(|(slot, (column, ty))| (column.name.to_string(), Expr::column(slot, ty.clone())))
-            .collect();
+        let named = |(slot, (column, ty)): (usize, (&crate::result::ResultColumn, &ExprType))| {
+            (column.name.to_string(), Expr::column(slot, ty.clone()))
+        };
+        let names = Aliases::new(columns.iter().zip(types).enumerate().map(named).collect());
         let mut order = Vec::with_capacity(items.len());
         for item in items {
             let expr = match position(&item.expr) {
                 Some(number) => names
-                    .get(number.wrapping_sub(1))
-                    .map(|(_, expr)| expr.clone())
+                    .at(number)
+                    .cloned()
                     .ok_or_else(|| unknown_column(&number.to_string(), Clause::OrderBy.name()))?,
                 None => {
                     self.scopes.push(Scope { barrier: true, ..Scope::default() });

@@ -119,6 +119,7 @@ fn table_def(
         create_time: 0,
         options: Vec::new(),
     };
+    foreign_key::check_number(&def, &create.keys, context)?;
     apply_options(&mut def, options, context)?;
     if refused_option(&def, context).is_some() {
         return Err(has_no_option(&def));

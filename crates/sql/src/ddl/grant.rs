@@ -1,6 +1,6 @@
 //! GRANT and REVOKE.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use base::{SqlError, codes};
 
@@ -326,10 +326,12 @@ pub(crate) fn privileges(grant: &Grant, level: Level) -> Result<Privileges, SqlE
 /// Those that it names on columns.
 pub(crate) fn column_privileges(grant: &Grant) -> Result<ByColumn, SqlError> {
     let mut found: ByColumn = Vec::new();
+    let mut places: HashMap<String, usize> = HashMap::new();
     for item in &grant.privileges {
         for column in &item.columns {
             let privilege = Privileges::of(by_name(&item.name)?);
-            match found.iter_mut().find(|(known, _)| same_name(known, column)) {
+            let place = *places.entry(column.to_lowercase()).or_insert(found.len());
+            match found.get_mut(place) {
                 Some((_, privileges)) => *privileges = privileges.with(privilege),
                 None => found.push((column.clone(), privilege)),
             }

@@ -311,11 +311,11 @@ fn plan_on_duplicate<'a>(
 ) -> Result<OnDuplicate, SqlError> {
     let mut scope = Scope { barrier: true, new_row: Some(1), ..Scope::default() };
     scope.add_table(target_table(table, &table.def.name))?;
-    scope.visible = scope.visible_columns_of(0);
+    scope.see(scope.visible_columns_of(0));
     let number = scope.add_table(new_row)?;
     let hidden = insert.insert_alias.is_none();
     let columns = scope.visible_columns_of(number).into_iter().map(|visible| Visible { hidden, ..visible });
-    scope.visible.extend(columns);
+    scope.see_more(columns);
     let mut query = query;
     if let Some(block) = query.as_deref_mut().and_then(named_block) {
         see_tables(&mut scope, block);
@@ -371,7 +371,7 @@ fn see_tables(scope: &mut Scope, block: &Block) {
             hints: Vec::new(),
             lock: None,
         });
-        scope.visible.extend(scope.visible_columns_of(scope.tables.len() - 1));
+        scope.see_more(scope.visible_columns_of(scope.tables.len() - 1));
     }
 }
 

@@ -19,8 +19,8 @@ use crate::expr::{EvalContext, Strictness, convert_for_column};
 use crate::load::{Fields, Found, Input, LoadFrom, Stop};
 use crate::result::{Outcome, ResultSink};
 
-/// Rows between two looks at whether the statement was cancelled.
-const ROWS_PER_CHECK: u64 = 256;
+/// Steps between two looks at whether the statement was cancelled. A line is one, and so is each field or column that it sets.
+const STEPS_PER_CHECK: usize = 2048;
 
 /// A LOAD DATA under way.
 struct Load<'p> {
@@ -83,12 +83,14 @@ impl LoadPlan {
 
 impl Load<'_> {
     async fn run(&mut self, context: &mut ExecContext<'_>, sink: &mut dyn ResultSink) -> Result<(), SqlError> {
-        let mut lines = 0;
+        let line_steps = 1 + self.plan.targets.len() + self.plan.set.len();
+        let mut steps = 0;
         while self.plan.has_line_ends && self.lines_left > 0 {
             self.lines_left -= 1;
             if self.next_line(context, sink).await? {
                 return Ok(());
             }
+            look(&mut steps, 1, context).await?;
         }
         loop {
             let line = match self.fields.is_fixed() {
@@ -110,10 +112,7 @@ impl Load<'_> {
             if line == Line::Row && self.fields.was_cut() {
                 self.complain(codes::WARN_TOO_MANY_RECORDS, too_many(self.progress.rows), context)?;
             }
-            lines += 1;
-            if lines % ROWS_PER_CHECK == 0 {
-                context.check_cancelled().await?;
-            }
+            look(&mut steps, line_steps, context).await?;
         }
     }
 
@@ -386,6 +385,16 @@ impl Load<'_> {
         }
         Ok(())
     }
+}
+
+/// Counts steps, and looks after many of them whether the statement has to end.
+async fn look(steps: &mut usize, more: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
+    *steps += more;
+    if *steps >= STEPS_PER_CHECK {
+        *steps = 0;
+        context.check_cancelled().await?;
+    }
+    Ok(())
 }
 
 fn too_few(row: u64) -> String {

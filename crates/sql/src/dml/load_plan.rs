@@ -97,7 +97,7 @@ pub(crate) async fn plan_load<'a>(
     }
     let mut scope = Scope { barrier: true, ..Scope::default() };
     scope.add_table(target_table(&table, &load.table.name))?;
-    scope.visible = scope.visible_columns_of(0);
+    scope.see(scope.visible_columns_of(0));
     binder.scopes.push(scope);
     let targets = targets(binder, load, &table)?;
     let rules = Rules::new(format, escaped, charset, fixed_length(load, &table, &targets)?);

@@ -11,6 +11,7 @@ use sqlparser::ast as sql;
 use types::Value;
 
 use crate::bind::Binder;
+use crate::bind::alias::NO_ALIASES;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
 use crate::bind::from::column_name_of;
@@ -74,7 +75,7 @@ pub(crate) async fn plan_update<'a>(
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
         None => Vec::new(),
     };
-    let order = binder.bind_order(&update.order_by, &[])?;
+    let order = binder.bind_order(&update.order_by, &NO_ALIASES)?;
     let limit = crate::bind::tree::Limit {
         count: update.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?,
         offset: None,

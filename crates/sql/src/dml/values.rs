@@ -71,7 +71,7 @@ pub(crate) async fn bind_values<'a>(
 ) -> Result<ValuesPlan, SqlError> {
     let mut scope = Scope { barrier: true, ..Scope::default() };
     scope.add_table(target_table(table, &table.def.name))?;
-    scope.visible = scope.visible_columns_of(0);
+    scope.see(scope.visible_columns_of(0));
     binder.scopes.push(scope);
     let mut bound = Vec::with_capacity(rows.len());
     for (number, row) in rows.into_iter().enumerate() {

@@ -75,6 +75,7 @@ impl Fixture {
             param_types: &[],
             warnings: &Warnings::default(),
             uses_until_error: None,
+            watch: None,
         };
         let bound = Binder::new(&context).bind_constants(std::slice::from_ref(&parsed))?.remove(0);
         Ok(bound)

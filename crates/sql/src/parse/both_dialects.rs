@@ -13,6 +13,7 @@
 //! # Invariants
 //! - What we and our followers read of the text is what was executed: the half for MySQL.
 
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 use super::ParseContext;
@@ -97,18 +98,23 @@ impl Tokens<'_> {
         self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
     }
 
-    /// An option that only one kind has goes with one of the commas around it, which are at these places. `from`: the first of its pieces.
-    pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) {
+    /// An option that only one kind has goes with one of the commas around it, which are at these places; whether with the one behind it.
+    /// `from`: the first of its pieces.
+    pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) -> bool {
         let comma = |place| self.range_of(place);
         let (before, behind) = (before.map(comma), behind.map(comma));
-        let text = self.text;
+        let (text, mut goes_with_next) = (self.text, false);
         for piece in self.pieces.iter_mut().skip(from).filter(|piece| piece.is_of_one()) {
             match (&before, &behind) {
                 (Some(before), _) => piece.widen(before.start..piece.range.end, text),
-                (None, Some(behind)) => piece.widen(piece.range.start..behind.end, text),
+                (None, Some(behind)) => {
+                    piece.widen(piece.range.start..behind.end, text);
+                    goes_with_next = true;
+                }
                 (None, None) => {}
             }
         }
+        goes_with_next
     }
 
     /// An item of a list is another for a MariaDB, unless that cannot stand in a comment.
@@ -172,7 +178,8 @@ impl Tokens<'_> {
 
     /// A statement about privileges that was read since a place is MySQL's alone if they all are.
     pub(super) fn privileges_read(&mut self, since: usize) {
-        let is_of_mysql = |piece: &Piece| piece.maria.is_empty() && self.items.contains(&piece.range);
+        let items: HashSet<&Range<usize>> = self.items.iter().collect();
+        let is_of_mysql = |piece: &Piece| piece.maria.is_empty() && items.contains(&piece.range);
         if self.pieces.iter().filter(|piece| is_of_mysql(piece)).count() == self.items.len() {
             self.pieces.clear();
             self.items.clear();
@@ -229,25 +236,30 @@ pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) 
     let Read { mut tokens, read_comments, unread_comments, .. } = read(text, context)?;
     changes.in_mariadb.iter().for_each(|(item, maria)| tokens.item_in_mariadb(*item, maria));
     // What is in such a comment already is one kind's alone.
-    let meet = |comment: &ReadComment, piece: &Piece| {
-        comment.inside.start < piece.range.end && piece.range.start < comment.inside.end
-    };
-    let has_piece = |comment: &&ReadComment| tokens.pieces.iter().any(|piece| meet(comment, piece));
-    let of_one_kind: Vec<ReadComment> = read_comments.iter().filter(has_piece).cloned().collect();
-    tokens.pieces.retain(|piece| !read_comments.iter().any(|comment| meet(comment, piece)));
+    let pieces_met = tokens.pieces.iter().flat_map(|piece| met_by(&piece.range, &read_comments));
+    let of_one_kind: HashSet<usize> = pieces_met.map(|comment| comment.opening.start).collect();
+    tokens.pieces.retain(|piece| met_by(&piece.range, &read_comments).is_empty());
     // An action that is one kind's alone, as one that is left out, goes with one of the commas around it.
-    let is_alone = |item: &Range<usize>| tokens.pieces.iter().any(|piece| piece.is_of_one() && piece.range == *item);
-    let mut gone = left_out.clone();
-    gone.extend((0..tokens.items.len()).filter(|&item| is_alone(&tokens.items[item])));
-    for &item in &gone[left_out.len()..] {
-        let whole = with_separator(&tokens.items, item, &gone);
-        let own = tokens.pieces.iter_mut().filter(|piece| piece.range == tokens.items[item]);
-        own.for_each(|piece| piece.widen(whole.clone(), text));
+    let alone: HashSet<&Range<usize>> =
+        tokens.pieces.iter().filter(|piece| piece.is_of_one()).map(|piece| &piece.range).collect();
+    let alone: Vec<usize> = (0..tokens.items.len()).filter(|&item| alone.contains(&tokens.items[item])).collect();
+    let gone: HashSet<usize> = left_out.iter().chain(&alone).copied().collect();
+    let first_kept = (0..tokens.items.len()).find(|item| !gone.contains(item)).unwrap_or(tokens.items.len());
+    let whole = |item: usize| with_separator(&tokens.items, item, first_kept);
+    let wholes: HashMap<&Range<usize>, Range<usize>> =
+        alone.iter().map(|&item| (&tokens.items[item], whole(item))).collect();
+    for piece in &mut tokens.pieces {
+        if let Some(whole) = wholes.get(&piece.range) {
+            piece.widen(whole.clone(), text);
+        }
     }
-    let removed = left_out.iter().map(|&item| with_separator(&tokens.items, item, &gone));
-    let removed: Vec<Range<usize>> = removed.flat_map(|range| without_delimiters(range, &read_comments)).collect();
-    let stays =
-        |range: &Range<usize>| !removed.iter().any(|place| place.start <= range.start && range.end <= place.end);
+    let removed = left_out.iter().map(|&item| whole(item));
+    let mut removed: Vec<Range<usize>> = removed.flat_map(|range| without_delimiters(range, &read_comments)).collect();
+    removed.sort_by_key(|place| (place.start, place.end));
+    let stays = |range: &Range<usize>| {
+        let before = &removed[..removed.partition_point(|place| place.start <= range.start)];
+        before.last().is_none_or(|place| range.end > place.end)
+    };
     let pieces = tokens.pieces.iter().filter(|piece| stays(&piece.range));
     let mut edits: Vec<(Range<usize>, String)> = pieces.map(|piece| (piece.range.clone(), piece.text())).collect();
     if changes.behind_generated_key {
@@ -264,17 +276,23 @@ pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) 
         edits.push((end..end, format!(", {}", changes.added_actions)));
     }
     if changes.is_as_written {
-        let comments = for_all(text, &read_comments, &unread_comments, |comment| of_one_kind.contains(comment));
+        let comments =
+            for_all(text, &read_comments, &unread_comments, |comment| of_one_kind.contains(&comment.opening.start));
         edits.extend(comments.into_iter().filter(|(range, _)| stays(range)));
     }
     edits.extend(removed.into_iter().map(|range| (range, String::new())));
     edited(text, edits)
 }
 
-/// An item of a list, with the comma before it; those before the first that stays with the comma behind them.
-fn with_separator(items: &[Range<usize>], item: usize, left_out: &[usize]) -> Range<usize> {
-    let is_before_all = (0..item).all(|before| left_out.contains(&before));
-    match (is_before_all, items.get(item + 1)) {
+/// The comments, which are in the order of the text, that share some of it with a range.
+fn met_by<'c>(range: &Range<usize>, comments: &'c [ReadComment]) -> &'c [ReadComment] {
+    let behind = &comments[comments.partition_point(|comment| comment.inside.end <= range.start)..];
+    &behind[..behind.partition_point(|comment| comment.inside.start < range.end)]
+}
+
+/// An item of a list, with the comma before it; those before the first that is kept with the comma behind them.
+fn with_separator(items: &[Range<usize>], item: usize, first_kept: usize) -> Range<usize> {
+    match (item <= first_kept, items.get(item + 1)) {
         (true, Some(next)) => items[item].start..next.start,
         (true, None) => items[item].clone(),
         (false, _) => items[item - 1].end..items[item].end,
@@ -283,6 +301,8 @@ fn with_separator(items: &[Range<usize>], item: usize, left_out: &[usize]) -> Ra
 
 /// The parts of a range without the beginning of a comment that ends behind it, and without the end of one that begins before it.
 fn without_delimiters(range: Range<usize>, comments: &[ReadComment]) -> Vec<Range<usize>> {
+    let comments = &comments[comments.partition_point(|comment| comment.inside.end + 2 <= range.start)..];
+    let comments = comments.iter().take_while(|comment| comment.opening.start < range.end);
     let mut parts = vec![range.clone()];
     for comment in comments {
         let (open, close) = (comment.opening.clone(), comment.inside.end..comment.inside.end + 2);
@@ -340,6 +360,10 @@ mod tests {
                 "CREATE TABLE t (a INT) TRANSACTIONAL=1, COMMENT='c', PAGE_CHECKSUM=1",
                 "CREATE TABLE t (a INT) /*M!100200 TRANSACTIONAL=1, */ COMMENT='c'/*M!100200 , PAGE_CHECKSUM=1 */",
             ),
+            (
+                "CREATE TABLE t (a INT) TRANSACTIONAL=1, PAGE_CHECKSUM=1, COMMENT='c'",
+                "CREATE TABLE t (a INT) /*M!100200 TRANSACTIONAL=1, */ /*M!100200 PAGE_CHECKSUM=1, */ COMMENT='c'",
+            ),
             ("ALTER TABLE t /*!80023 AUTOEXTEND_SIZE=4M */, ADD COLUMN b INT", "as it is"),
             ("ALTER TABLE t AUTOEXTEND_SIZE=4M", "ALTER TABLE t /*!50700 AUTOEXTEND_SIZE=4M */"),
             (
@@ -367,6 +391,20 @@ mod tests {
         ] {
             assert_eq!(logged(text, &[]), both);
         }
+    }
+
+    #[test]
+    fn many_pieces() {
+        const MANY: usize = 100_000;
+        let engines = format!("ALTER TABLE t {}", vec!["ENGINE=Aria"; MANY].join(", "));
+        assert_eq!(logged(&engines, &[]).matches("InnoDB").count(), MANY);
+        let options = format!("ALTER TABLE t {}, ADD b INT", vec!["TRANSACTIONAL=1"; MANY].join(", "));
+        assert_eq!(logged(&options, &[]).matches("/*M!").count(), MANY);
+        let keys = format!("ALTER TABLE t ADD a INT{}", ", DROP COLUMN IF EXISTS b".repeat(MANY));
+        assert_eq!(logged(&keys, &(1..=MANY).collect::<Vec<_>>()), "ALTER TABLE t ADD a INT");
+        let comments = format!("ALTER TABLE t ADD a INT{}", " /*!50100 , ENGINE=Aria */".repeat(MANY));
+        logged(&comments, &[]);
+        logged(&format!("GRANT {} ON *.* TO u", vec!["CLONE_ADMIN"; MANY].join(", ")), &[]);
     }
 
     #[test]

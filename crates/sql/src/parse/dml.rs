@@ -39,10 +39,12 @@ pub(super) fn insert(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let replace = tokens.next_are("REPLACE");
     let mut place = tokens.place() + 1;
     let mut delayed = false;
-    while let Some(word @ ("LOW_PRIORITY" | "DELAYED" | "HIGH_PRIORITY")) = word_at(tokens, place) {
+    let mut end = place;
+    while let Some(word @ ("LOW_PRIORITY" | "DELAYED" | "HIGH_PRIORITY")) = word_at(tokens, end) {
         delayed |= word == "DELAYED";
-        tokens.remove(place);
+        end += 1;
     }
+    tokens.tokens_mut().drain(place..end);
     if word_at(tokens, place) == Some("IGNORE") {
         place += 1;
     }
@@ -118,21 +120,30 @@ fn take_stars(tokens: &mut Tokens<'_>) {
     if !is(behind, end) {
         return;
     }
-    for at in (from + 1..behind).rev() {
-        if all[at].token == Token::Mul && all[at - 1].token == Token::Period {
-            all.drain(at - 1..=at);
-        }
+    let is_star =
+        |at: usize| all[at].token == Token::Period && all.get(at + 1).is_some_and(|next| next.token == Token::Mul);
+    let mut goes = vec![false; all.len()];
+    for at in (from..behind.saturating_sub(1)).filter(|at| is_star(*at)) {
+        (goes[at], goes[at + 1]) = (true, true);
     }
+    remove(all, &goes);
+}
+
+/// Takes the marked tokens away. (One after the other, each would move all that follow it.)
+fn remove(all: &mut Vec<TokenWithSpan>, goes: &[bool]) {
+    let mut goes = goes.iter();
+    all.retain(|_| !goes.next().is_some_and(|goes| *goes));
 }
 
 /// Takes modifiers after the first word away; whether IGNORE was among them.
 fn take_modifiers(tokens: &mut Tokens<'_>, modifiers: &[&str]) -> bool {
     let place = tokens.place() + 1;
-    let mut ignore = false;
-    while let Some(word) = word_at(tokens, place).filter(|word| modifiers.contains(word)) {
+    let (mut ignore, mut end) = (false, place);
+    while let Some(word) = word_at(tokens, end).filter(|word| modifiers.contains(word)) {
         ignore |= word == "IGNORE";
-        tokens.remove(place);
+        end += 1;
     }
+    tokens.tokens_mut().drain(place..end);
     ignore
 }
 
@@ -197,14 +208,19 @@ fn rewrite(tokens: &mut Tokens<'_>) -> Parsed<()> {
     let all = tokens.tokens_mut();
     let is =
         |token: &TokenWithSpan, keyword: Keyword| matches!(&token.token, Token::Word(word) if word.keyword == keyword);
+    let mut goes = Vec::new();
     let mut place = from;
     while place + 3 < all.len() {
         if is(&all[place], Keyword::LOCK) && is(&all[place + 1], Keyword::IN) && is(&all[place + 2], Keyword::SHARE) {
             all[place].token = Token::make_word("FOR", None);
-            all.drain(place + 3..place + 4);
-            all.remove(place + 1);
+            goes.resize(all.len(), false);
+            (goes[place + 1], goes[place + 3]) = (true, true);
+            place += 3;
         }
         place += 1;
+    }
+    if !goes.is_empty() {
+        remove(all, &goes);
     }
     joins::prepare(all, from)
 }
@@ -316,4 +332,23 @@ fn describe(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 pub(super) fn query_rest(tokens: &mut Tokens<'_>) -> Parsed<Box<sql::Query>> {
     rewrite(tokens)?;
     tokens.rest(|parser: &mut Parser<'_>| -> Result<_, ParserError> { parser.parse_query() })
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::{ParseContext, parse_one};
+
+    fn error(text: &str) -> Option<u16> {
+        parse_one(text, &ParseContext::default()).err().map(|error| error.code)
+    }
+
+    #[test]
+    fn stars_and_clauses_are_taken_away_once_for_all() {
+        assert_eq!(error(&format!("DELETE t.*{} FROM t", ", t.*".repeat(200_000))), None);
+        assert_eq!(error(&format!("DELETE {} FROM t", "QUICK ".repeat(500_000))), None);
+        assert_eq!(error("SELECT 1 FROM t LOCK IN SHARE MODE"), None);
+        assert_eq!(error("DELETE d.t.*, u.* FROM d.t, u"), None);
+        assert_eq!(error("DELETE FROM t.*, u USING t, u"), None);
+        error(&format!("SELECT 1 {}", ", LOCK IN SHARE x".repeat(200_000)));
+    }
 }

@@ -7,6 +7,7 @@ use std::time::Duration;
 use base::{SqlError, codes};
 
 use super::error::near;
+use crate::expr::Warnings;
 
 /// Hints that choose between plans, or name what those that do are about.
 const OF_PLANS: &[&str] = &[
@@ -56,7 +57,7 @@ const TIME: &str = "MAX_EXECUTION_TIME";
 pub(crate) struct Hints {
     /// What `MAX_EXECUTION_TIME(milliseconds)` says; no time is no limit. Of several the first one counts.
     pub(crate) max_execution_time: Option<Option<Duration>>,
-    /// What is to be warned of.
+    /// What is to be warned of; no more than are kept of a statement.
     pub(crate) warnings: Vec<SqlError>,
 }
 
@@ -96,18 +97,24 @@ impl Hints {
             let milliseconds = inside.trim().parse::<u32>().map_err(|_| arguments)?;
             self.limit(statement, milliseconds);
         } else if is_one_of(NOT_THERE) {
-            self.warnings.push(SqlError::not_supported(format_args!("the hint {}", name.to_ascii_uppercase())));
+            self.warn(|| SqlError::not_supported(format_args!("the hint {}", name.to_ascii_uppercase())));
         }
         Ok(rest.len() - after.len())
+    }
+
+    fn warn(&mut self, warning: impl FnOnce() -> SqlError) {
+        if self.warnings.len() < Warnings::KEPT_MAX {
+            self.warnings.push(warning());
+        }
     }
 
     fn limit(&mut self, statement: &str, milliseconds: u32) {
         if !statement.eq_ignore_ascii_case("SELECT") {
             let message = "MAX_EXECUTION_TIME hint is supported by top-level standalone SELECT statements only";
-            self.warnings.push(SqlError::new(codes::UNSUPPORTED_MAX_EXECUTION_TIME, message));
+            self.warn(|| SqlError::new(codes::UNSUPPORTED_MAX_EXECUTION_TIME, message));
         } else if self.max_execution_time.is_some() {
-            let message = format!("Hint {TIME}({milliseconds}) is ignored as conflicting/duplicated");
-            self.warnings.push(SqlError::new(codes::WARN_CONFLICTING_HINT, message));
+            let message = || format!("Hint {TIME}({milliseconds}) is ignored as conflicting/duplicated");
+            self.warn(|| SqlError::new(codes::WARN_CONFLICTING_HINT, message()));
         } else {
             let time = Duration::from_millis(milliseconds.into());
             self.max_execution_time = Some(Some(time).filter(|time| !time.is_zero()));
@@ -147,6 +154,14 @@ mod tests {
             "SELECT /*+ é MAX_EXECUTION_TIME(",
         ] {
             assert_eq!(time(text), None, "{text}");
+        }
+    }
+
+    #[test]
+    fn of_many_hints_some_are_warned_of() {
+        for hint in ["SET_VAR(a=1) ", "MAX_EXECUTION_TIME(5) ", "NO_ICP(t) "] {
+            let hints = Hints::of(&format!("SELECT /*+ {} */ 1", hint.repeat(1_000_000)));
+            assert!(hints.warnings.len() <= Warnings::KEPT_MAX);
         }
     }
 

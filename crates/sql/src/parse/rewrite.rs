@@ -101,11 +101,17 @@ pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<Read<'a>
 pub(super) fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> Option<String> {
     edits.sort_by_key(|(place, _)| place.start);
     edits.dedup();
-    let mut changed = text.to_owned();
-    for (place, instead) in edits.iter().rev() {
-        changed.replace_range(place.clone(), instead);
+    if edits.is_empty() {
+        return None;
     }
-    (!edits.is_empty()).then_some(changed)
+    let (mut changed, mut end) = (String::with_capacity(text.len()), 0);
+    for (place, instead) in &edits {
+        changed.push_str(text.get(end..place.start).unwrap_or_default());
+        changed.push_str(instead);
+        end = place.end.max(end);
+    }
+    changed.push_str(text.get(end..).unwrap_or_default());
+    Some(changed)
 }
 
 #[cfg(test)]

@@ -60,9 +60,10 @@ pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
         }
         // A comma may also end the options, in ALTER TABLE: it is no option.
         let next_comma = comma_between_options(tokens, &options);
-        tokens.with_comma(pieces, comma, next_comma);
-        comma = next_comma;
-        if comma.is_some() {
+        let goes_with_next = tokens.with_comma(pieces, comma, next_comma);
+        // A comma goes with one option.
+        comma = next_comma.filter(|_| !goes_with_next);
+        if next_comma.is_some() {
             tokens.next();
         }
     }

@@ -423,11 +423,6 @@ impl<'a> Tokens<'a> {
         Parser::new(&COMMUTER).with_recursion_limit(levels).with_tokens_with_locations(tokens)
     }
 
-    /// Takes the token at a place out of the statement.
-    pub(super) fn remove(&mut self, place: usize) {
-        self.tokens.remove(place);
-    }
-
     /// The tokens from here on, to be rewritten.
     pub(super) fn tokens_mut(&mut self) -> &mut Vec<TokenWithSpan> {
         &mut self.tokens

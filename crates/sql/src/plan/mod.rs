@@ -40,7 +40,7 @@ use types::Value;
 
 use crate::bind::{self, constant::ConstantBeside};
 use crate::dml::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
-use crate::expr::{ExprType, Host, Kind, SessionInfo, Warnings};
+use crate::expr::{ExprType, Host, Kind, SessionInfo, Warnings, Watch};
 use crate::parse::ast::Statement;
 use crate::plan::node::QueryPlan;
 use crate::result::ResultColumn;
@@ -73,6 +73,19 @@ pub struct PlanContext<'a> {
     pub warnings: &'a Warnings,
     /// Where the tables go that a statement used up to its error: an account that may not use them learns that first.
     pub uses_until_error: Option<&'a parking_lot::Mutex<Vec<TableUse>>>,
+    /// Who may end the statement while it is planned, if anybody may.
+    pub watch: Option<Watch<'a>>,
+}
+
+impl PlanContext<'_> {
+    /// Asked by what may take long.
+    ///
+    /// # Errors
+    /// 1317, 3024, 1969 if the statement has to end, 4082 if its connection has too much memory.
+    pub(crate) fn check_cancelled(&self) -> Result<(), SqlError> {
+        base::memory::check()?;
+        self.watch.map_or(Ok(()), |watch| watch.check())
+    }
 }
 
 /// A table that has become larger or smaller by this factor is planned for anew,

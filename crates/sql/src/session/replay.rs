@@ -96,6 +96,7 @@ impl Session {
             param_types: &[],
             warnings: &warnings,
             uses_until_error: None,
+            watch: None,
         };
         MappedTable::new(map, &context, modes)
     }

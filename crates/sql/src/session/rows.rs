@@ -142,6 +142,7 @@ impl Session {
             param_types,
             warnings: &self.warnings,
             uses_until_error: Some(uses),
+            watch: Some(self.watch(statement)),
         };
         for warning in Hints::of(statement.text).warnings {
             self.warnings.push_error(WarningLevel::Warning, &warning);
@@ -239,6 +240,14 @@ impl Session {
         of_select.map(|time| (time, TimeLimit::Execution)).into_iter().chain(of_any).min_by_key(|(time, _)| *time)
     }
 
+    /// Who may end a statement that begins now.
+    fn watch(&self, statement: &RowStatement<'_>) -> Watch<'_> {
+        let clock = &*self.shared.env.clock;
+        let deadline = self.time_limit(statement);
+        let deadline = deadline.map(|(time, limit)| Deadline { at: clock.monotonic().saturating_add(time), limit });
+        Watch { cancel: &self.handle.cancel, clock, spawner: &*self.shared.env.spawner, deadline }
+    }
+
     async fn execute_in(
         &mut self,
         plan: &Plan,
@@ -253,8 +262,8 @@ impl Session {
             plan.check_safe()?;
         }
         let clock = &*self.shared.env.clock;
-        let deadline = self.time_limit(statement);
-        let deadline = deadline.map(|(time, limit)| Deadline { at: clock.monotonic().saturating_add(time), limit });
+        let watch = self.watch(statement);
+        let deadline = watch.deadline;
         let mut context = ExecContext {
             engine: &self.shared.engine,
             transaction: &mut open.transaction,
@@ -268,7 +277,7 @@ impl Session {
                     && hot.sql_mode.is_strict()
                     && !plan.ignores_errors()
                     && !self.replicated.only_warns(),
-                watch: Some(Watch { cancel: &self.handle.cancel, clock, spawner: &*self.shared.env.spawner, deadline }),
+                watch: Some(watch),
                 inserts: plan.inserts(),
             },
             env: &self.shared.env,

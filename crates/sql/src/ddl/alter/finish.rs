@@ -29,6 +29,7 @@ impl Work<'_> {
         self.old_indexes(&self.with_added_again(&place_of), context)?;
         self.new_primary_key_takes_no_null(&order)?;
         let explicitly_null = |name: &str| self.explicitly_null.iter().any(|null| same_name(null, name));
+        foreign_key::check_number(self.old, &self.new_keys, context)?;
         create::add_indexes(&mut self.def, &self.new_keys, &explicitly_null)?;
         self.foreign_keys(&place_of, context)?;
         index::warn_of_hash(&self.new_keys, context.warnings);

@@ -167,6 +167,7 @@ impl Fixture {
             param_types: &[],
             warnings: &Warnings::default(),
             uses_until_error: None,
+            watch: None,
         };
         let plan = plan_statement(&context, &parsed.statement).await;
         let done = match plan {
