@@ -1,5 +1,6 @@
 //! CREATE, ALTER and DROP USER, GRANT, REVOKE.
 
+use base::{SqlError, codes};
 use sqlparser::tokenizer::Token;
 
 use super::ast::{
@@ -11,6 +12,32 @@ use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, role, user_options};
 use crate::ddl::{check_database_name, check_table_name};
+
+/// Characters of an account's two parts, as in MySQL.
+const USER_CHARS_MAX: usize = 32;
+const HOST_CHARS_MAX: usize = 255;
+
+/// 1470 if a part of a name is too long, unless it may be.
+pub(super) fn checked_name(name: UserName, may_be_long: bool) -> Parsed<UserName> {
+    /// So much of it is shown.
+    const SHOWN: usize = 70;
+    for (text, what, most) in [(&name.user, "user name", USER_CHARS_MAX), (&name.host, "host name", HOST_CHARS_MAX)] {
+        if !may_be_long && text.chars().count() > most {
+            let shown: String = text.chars().take(SHOWN).collect();
+            let message = format!("String '{shown}' is too long for {what} (should be no longer than {most})");
+            return Err(SqlError::new(codes::WRONG_STRING_LENGTH, message).into());
+        }
+    }
+    Ok(name)
+}
+
+/// An account that is to go: one with a longer name may have come in the log of a MariaDB.
+pub(super) fn dropped(tokens: &mut Tokens<'_>) -> Parsed<UserName> {
+    let before = std::mem::replace(&mut tokens.long_accounts, true);
+    let user = tokens.named_user();
+    tokens.long_accounts = before;
+    user
+}
 
 /// CREATE USER, after USER.
 pub(super) fn create_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -44,7 +71,7 @@ pub(super) fn alter_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// DROP USER, after USER.
 pub(super) fn drop_user(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
-    let users = tokens.comma_list(Tokens::dropped_user)?;
+    let users = tokens.comma_list(dropped)?;
     Ok(Statement::Ddl(Ddl::DropUser { users, if_exists }))
 }
 

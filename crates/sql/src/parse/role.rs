@@ -1,9 +1,9 @@
 //! Roles: CREATE and DROP ROLE, GRANT and REVOKE of roles, SET ROLE, SET DEFAULT ROLE.
 
-use super::Parsed;
 use super::ast::{Ddl, RoleChoice, RoleGrant, Statement, UserName};
 use super::error::ParseError;
 use super::tokens::Tokens;
+use super::{Parsed, account};
 
 /// CREATE ROLE, after ROLE.
 pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -18,7 +18,7 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// DROP ROLE, after ROLE.
 pub(super) fn drop(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let if_exists = tokens.accept("IF EXISTS");
-    let roles = tokens.comma_list(|tokens| checked(tokens, Tokens::dropped_user))?;
+    let roles = tokens.comma_list(|tokens| checked(tokens, account::dropped))?;
     Ok(Statement::Ddl(Ddl::DropRole { roles, if_exists }))
 }
 
