@@ -21,6 +21,7 @@ mod following;
 mod foreign_keys;
 mod golden_logs;
 mod hostile;
+mod hostile_statements;
 mod isolation;
 mod json;
 mod kill;

@@ -97,11 +97,8 @@ impl<'a> Binder<'a> {
             })
             .collect();
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
-        let grouping = (!keys.is_empty() || !scope.aggregates.is_empty()).then_some(Grouping {
-            keys,
-            rollup,
-            aggregates: scope.aggregates,
-        });
+        let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
+        let grouping = is_grouped.then_some(Grouping { keys, rollup, aggregates: scope.aggregates });
         let modifiers = select.select_modifiers.as_ref();
         let block = Block {
             number,

@@ -51,8 +51,7 @@ pub(crate) async fn plan_update<'a>(
     binder: &mut Binder<'a>,
     update: &'a Update,
 ) -> Result<UpdatePlan, SqlError> {
-    let ignore = update.ignore;
-    let update = &*update.update;
+    let (ignore, update) = (update.ignore, &*update.update);
     if update.returning.is_some() || update.from.is_some() {
         return Err(SqlError::not_supported("RETURNING and FROM in UPDATE"));
     }
@@ -76,10 +75,8 @@ pub(crate) async fn plan_update<'a>(
         None => Vec::new(),
     };
     let order = binder.bind_order(&update.order_by, &NO_ALIASES)?;
-    let limit = crate::bind::tree::Limit {
-        count: update.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?,
-        offset: None,
-    };
+    let count = update.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?;
+    let limit = crate::bind::tree::Limit { count, offset: None };
     let several = binder.scope().tables.len() > 1;
     if several && (!order.is_empty() || limit.count.is_some()) {
         let clause = if order.is_empty() { "LIMIT" } else { "ORDER BY" };

@@ -5,10 +5,10 @@ use std::borrow::Cow;
 
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
-use jiff::tz::{AmbiguousOffset, Offset, TimeZone};
+use jiff::tz::TimeZone;
 use types::charset::Charset;
+use types::temporal::calendar;
 use types::temporal::parse::{self, Allow, Parsed};
-use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::value::NOT_FIXED;
 use types::{ColumnType, Date, DateTime, Decimal, Time, Value, number};
 
@@ -16,6 +16,9 @@ use crate::expr::context::{EvalContext, SessionInfo};
 use crate::expr::json;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
+pub(crate) use crate::expr::zone::{
+    OfZone, in_session_zone, local_to_utc, local_to_utc_micros, utc_micros_to_local, utc_to_local,
+};
 
 impl EvalContext<'_> {
     /// 1292 "Truncated incorrect … value": an error while a strict statement changes data, otherwise a warning.
@@ -59,66 +62,6 @@ pub(crate) fn utc_time(at: UnixMicros) -> DateTime {
 pub(crate) fn local_time(at: UnixMicros, zone: &TimeZone) -> DateTime {
     let micros = at.0 as i64;
     utc_micros_to_local(micros, zone).unwrap_or(DateTime::ZERO)
-}
-
-/// Microseconds since 1970 as the zone's clocks show them.
-pub(crate) fn utc_micros_to_local(micros: i64, zone: &TimeZone) -> Option<DateTime> {
-    let offset = match zone.to_fixed_offset() {
-        Ok(offset) => offset,
-        Err(_) => zone.to_offset(jiff::Timestamp::from_microsecond(micros).ok()?),
-    };
-    calendar::from_unix_micros(micros + offset.seconds() as i64 * MICROS_PER_SECOND)
-}
-
-/// A stored TIMESTAMP (UTC) as the zone's clocks show it; the zero date stays.
-pub(crate) fn utc_to_local(utc: DateTime, zone: &TimeZone) -> DateTime {
-    if utc == DateTime::ZERO {
-        return utc;
-    }
-    utc_micros_to_local(calendar::to_unix_micros(utc), zone).unwrap_or(utc)
-}
-
-/// A moment that a zone's clocks show.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct OfZone {
-    /// Microseconds since 1970.
-    pub(crate) micros: i64,
-    /// They never show it: a change of the clocks skips it. The moment is that of the change, with the fraction that was given.
-    pub(crate) is_skipped: bool,
-}
-
-/// What a zone's clocks show as microseconds since 1970.
-pub(crate) fn local_to_utc_micros(local: DateTime, zone: &TimeZone) -> Option<i64> {
-    local_to_utc(local, zone).map(|moment| moment.micros)
-}
-
-/// The moment at which a zone's clocks show that, for the first time.
-pub(crate) fn local_to_utc(local: DateTime, zone: &TimeZone) -> Option<OfZone> {
-    let as_if_utc = calendar::to_unix_micros(local);
-    let behind = |offset: Offset| as_if_utc - offset.seconds() as i64 * MICROS_PER_SECOND;
-    if let Ok(offset) = zone.to_fixed_offset() {
-        return Some(OfZone { micros: behind(offset), is_skipped: false });
-    }
-    let date = local.date;
-    let civil = jiff::civil::DateTime::new(
-        date.year as i16,
-        date.month as i8,
-        date.day as i8,
-        local.hour as i8,
-        local.minute as i8,
-        local.second as i8,
-        local.micros as i32 * 1000,
-    );
-    Some(match zone.to_ambiguous_timestamp(civil.ok()?).offset() {
-        AmbiguousOffset::Unambiguous { offset } | AmbiguousOffset::Fold { before: offset, .. } => {
-            OfZone { micros: behind(offset), is_skipped: false }
-        }
-        AmbiguousOffset::Gap { before, .. } => {
-            let later = jiff::Timestamp::from_microsecond(behind(before).checked_add(1)?).ok()?;
-            let change = zone.preceding(later).next()?.timestamp().as_microsecond();
-            OfZone { micros: change + i64::from(local.micros), is_skipped: true }
-        }
-    })
 }
 
 /// The value as text in the way its type prints. NULL gives nothing.
@@ -463,18 +406,6 @@ fn split_decimal(n: &Decimal) -> Option<(i64, u32, bool)> {
     let whole = kept.rounded(0, Rounding::Truncate)?;
     let fraction = kept.subtract(&whole)?.abs().multiply(&Decimal::from(1_000_000i64))?;
     Some((i64::try_from(whole.to_i128()?).ok()?, fraction.to_i128()? as u32, round_up))
-}
-
-/// Rounded to microseconds; a zone that stood in the text is changed for the session's.
-pub(crate) fn in_session_zone(parsed: &Parsed<DateTime>, session: &SessionInfo) -> Option<DateTime> {
-    let value = parsed.rounded(6, false)?;
-    match parsed.zone_minutes {
-        None => Some(value),
-        Some(minutes) => {
-            let utc = calendar::to_unix_micros(value) - minutes as i64 * 60 * MICROS_PER_SECOND;
-            utc_micros_to_local(utc, &session.time_zone)
-        }
-    }
 }
 
 /// The moment of a text that says its zone, in the session's.

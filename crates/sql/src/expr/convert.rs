@@ -11,6 +11,7 @@
 //! | ENUM, SET | 1265 | `''`; the known members |
 //! | NOT NULL | 1048 | the type's zero |
 
+mod timestamp;
 mod year;
 
 use std::borrow::Cow;
@@ -21,10 +22,9 @@ use types::charset::{Charset, char_count, prefix_bytes};
 use types::column::no_member;
 use types::decimal::Rounding;
 use types::temporal::parse::{Allow, Parsed};
-use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
-use crate::expr::coerce::{self, OfZone, plain_text, printable, utc_time};
+use crate::expr::coerce::{self, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
 use crate::expr::mode::SqlMode;
 use crate::expr::zero::implicit_default;
@@ -423,47 +423,11 @@ impl Assignment<'_> {
         }
     }
 
-    fn skipped_by_clocks(&self, value: &Value) -> Result<(), SqlError> {
-        match self.strictness {
-            Strictness::Strict => self.incorrect(codes::TRUNCATED_WRONG_VALUE, "datetime", value),
-            Strictness::Lenient => {
-                let (column, row) = (&self.column.name, self.row_number);
-                let message = format!("Invalid TIMESTAMP value in column '{column}' at row {row}");
-                self.ctx.warn(codes::WARN_INVALID_TIMESTAMP, message);
-                Ok(())
-            }
-        }
-    }
-
     /// Rounding would make it the day after the last one.
     fn beyond_calendar(&self, value: &Value) -> Result<DateTime, SqlError> {
         self.complain(codes::DATETIME_FUNCTION_OVERFLOW, "Datetime function: datetime field overflow".into())?;
         self.incorrect_temporal("datetime", value, false)?;
         Ok(DateTime::ZERO)
-    }
-
-    fn timestamp(&self, value: &Value, fsp: u8) -> Result<Value, SqlError> {
-        let local = self.datetime(value, fsp)?;
-        if local == DateTime::ZERO {
-            return Ok(Value::DateTime(local));
-        }
-        let moment = match calendar::is_real(local.date) {
-            true => coerce::local_to_utc(local, &self.ctx.session.time_zone),
-            false => None,
-        };
-        let in_range =
-            |moment: &OfZone| (1..=TIMESTAMP_MAX_SECONDS).contains(&moment.micros.div_euclid(MICROS_PER_SECOND));
-        let moment = moment.filter(in_range);
-        if moment.is_some_and(|moment| moment.is_skipped) {
-            self.skipped_by_clocks(value)?;
-        }
-        match moment.and_then(|moment| calendar::from_unix_micros(moment.micros)) {
-            Some(utc) => Ok(Value::DateTime(utc)),
-            None => {
-                self.incorrect_temporal("datetime", value, false)?;
-                Ok(Value::DateTime(DateTime::ZERO))
-            }
-        }
     }
 
     fn time(&self, value: &Value, fsp: u8) -> Result<Value, SqlError> {

@@ -45,6 +45,7 @@ pub mod types;
 mod whole;
 mod work;
 pub(crate) mod zero;
+mod zone;
 
 #[cfg(test)]
 mod tests;
