@@ -11,7 +11,6 @@
 //!   file opened with [`OpenOptions::dsync`]. A new, renamed or removed name is durable after [`Disk::sync_dir`].
 //! - After a failed sync nothing may be assumed of the writes before it; callers stop, they never try again.
 
-mod beside;
 mod buffer;
 pub mod os;
 mod removal;
@@ -31,7 +30,6 @@ use std::time::Duration;
 /// await for long has it (a statement, a checkpoint), and what they await for each row has not.
 pub use async_recursion::async_recursion as boxed;
 use base::UnixMicros;
-pub use beside::Beside;
 pub use buffer::IoBuf;
 pub use removal::Removals;
 pub use turn::ThreadTurn;
@@ -180,10 +178,6 @@ pub trait Spawner: Send + Sync {
     /// Called by a task that computes for long without waiting: its thread leaves the other tasks to another one, if it has had them for some
     /// milliseconds.
     fn step_aside(&self) {}
-    /// Does work that may take long without waiting: the other tasks of its thread are another one's meanwhile.
-    fn beside(&self, work: &mut dyn FnMut()) {
-        work();
-    }
     /// How many threads do useful work at once; the default for numbers of workers.
     fn parallelism(&self) -> usize;
     /// See [`Env::step`].

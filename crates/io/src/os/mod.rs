@@ -123,13 +123,6 @@ impl Spawner for OsSpawner {
         }
     }
 
-    fn beside(&self, work: &mut dyn FnMut()) {
-        match is_of_workers() {
-            true => tokio::task::block_in_place(work),
-            false => work(),
-        }
-    }
-
     fn step_aside(&self) {
         let now = Instant::now();
         let is_due = STEPPED_ASIDE.get().is_none_or(|last| now.duration_since(last) >= BETWEEN_STEPS);

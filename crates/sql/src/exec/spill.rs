@@ -69,7 +69,9 @@ pub(crate) struct RowStore {
 /// # Errors
 /// 4082 if the connection may not take so much.
 pub(crate) fn check_room_for(row: &[Value]) -> Result<(), SqlError> {
-    memory::check_more(row.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len() as u64).sum())
+    const SMALL: u64 = 64 << 10;
+    let bytes = row.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len() as u64).sum();
+    if bytes > SMALL { memory::check_more(bytes) } else { Ok(()) }
 }
 
 /// Where a reader is in a [`RowStore`].

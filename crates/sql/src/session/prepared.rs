@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use base::memory;
 use base::{OnLargeStack, SqlError, codes, on_large_stack};
-use io::Beside;
 use types::Value;
 
 use super::Session;
@@ -81,11 +80,10 @@ impl Session {
         self.begin_statement(&text);
         self.count(Counter::StatementPrepare);
         self.diagnostics.clear();
-        let spawner = self.shared.env.spawner.clone();
-        let result = match text.len() >= LONG_STATEMENT {
-            true => Beside::new(&spawner, self.prepare_text(&text)).await,
-            false => self.prepare_text(&text).await,
-        };
+        if text.len() >= LONG_STATEMENT {
+            self.shared.env.spawner.step_aside();
+        }
+        let result = self.prepare_text(&text).await;
         match result {
             Ok(prepared) => {
                 self.end_statement(Ok(Outcome::default()))?;
@@ -149,15 +147,13 @@ impl Session {
             return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to EXECUTE"));
         }
         let Prepared { parsed, plan, database, .. } = prepared;
-        let (is_deep, is_long) = (parsed.is_deep(), parsed.text.len() >= LONG_STATEMENT);
-        let spawner = self.shared.env.spawner.clone();
-        let run = self.run_statement(parsed, params, database, plan, sink);
-        match (is_deep, is_long) {
-            (false, false) => run.await,
-            (true, false) => OnLargeStack::new(run).await,
-            (false, true) => Beside::new(&spawner, run).await,
-            (true, true) => Beside::new(&spawner, OnLargeStack::new(run)).await,
+        if parsed.text.len() >= LONG_STATEMENT {
+            self.shared.env.spawner.step_aside();
         }
+        if parsed.is_deep() {
+            return OnLargeStack::new(self.run_statement(parsed, params, database, plan, sink)).await;
+        }
+        self.run_statement(parsed, params, database, plan, sink).await
     }
 
     /// PREPARE.

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 
 use base::{OnLargeStack, SqlError, UnixMicros, codes};
-use io::Beside;
 use types::charset::Charset;
 use types::{ColumnDef, ColumnType};
 
@@ -22,7 +21,7 @@ use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
 use crate::settings::SettingValue;
 
-/// Bytes of a statement that may take long to read, to bind or to compute, even over one row: it is done beside the other tasks of the thread.
+/// Bytes of a statement that may take long to read, to bind or to compute, even over one row: the other tasks of the thread are left to another one.
 pub(super) const LONG_STATEMENT: usize = 64 << 10;
 
 impl Session {
@@ -30,13 +29,8 @@ impl Session {
     #[io::boxed]
     pub async fn query(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
         if text.len() >= LONG_STATEMENT {
-            let spawner = self.shared.env.spawner.clone();
-            return Beside::new(&spawner, self.query_text(text, sink)).await;
+            self.shared.env.spawner.step_aside();
         }
-        self.query_text(text, sink).await
-    }
-
-    async fn query_text(&mut self, text: &[u8], sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
         let text = self.statement_text(text);
         self.begin_statement(&text);
         let mut parsed = parse_one(&text, &self.parse_context());
