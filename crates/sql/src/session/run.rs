@@ -221,10 +221,10 @@ impl Session {
         if matches!(&parsed.statement, Statement::Show(show) if show.reads_definitions()) && !self.in_transaction() {
             self.transaction.next = Next::default();
         }
-        if let Some(replaced) = &parsed.replaced {
-            if let Some(both) = self.make_room(replaced, parsed, params).await? {
-                return self.define(&both, parsed.trimmed()).await;
-            }
+        if let Some(replaced) = &parsed.replaced
+            && let Some(both) = self.make_room(replaced, parsed, params).await?
+        {
+            return self.define(&both, parsed.trimmed()).await;
         }
         match &parsed.statement {
             Statement::Set(items) => {
