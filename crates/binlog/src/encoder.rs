@@ -246,9 +246,6 @@ pub struct TransactionEncoder {
     mapped: Option<Arc<TableEncoder>>,
 }
 
-/// Offset of the flags of a rows event in its body.
-const ROWS_FLAGS_OFFSET: usize = 6;
-
 impl TransactionEncoder {
     /// Begins a transaction of rows: `BEGIN`.
     pub fn begin(options: EncoderOptions, context: QueryContext) -> Self {
@@ -455,7 +452,7 @@ impl TransactionEncoder {
     fn close_rows(&mut self, statement_ends: bool) {
         let Some(open) = self.open.take() else { return };
         if statement_ends {
-            self.out[open.start + event::HEADER_SIZE + ROWS_FLAGS_OFFSET] |= rows_flags::STATEMENT_END as u8;
+            self.out[open.start + event::HEADER_SIZE + rows_flags::OFFSET] |= rows_flags::STATEMENT_END as u8;
         }
         self.out.extend_from_slice(&[0; event::CHECKSUM_SIZE]);
         event::close_event(&mut self.out, open.start);

@@ -139,7 +139,7 @@ impl Dumper {
             return shown;
         }
         // Rows whose statement ends in a table that is not wanted, or not at all.
-        if !is_rows(event_type) && event_type != EventType::TABLE_MAP {
+        if !event_type.has_rows() && event_type != EventType::TABLE_MAP {
             self.replay.flush(self.file.checksum, out);
         }
         if !is_wanted {
@@ -202,12 +202,6 @@ impl Dumper {
         let unknown = || DecodeError::new(format!("rows of table {} without a TABLE_MAP", rows.table_id));
         self.tables.get(&rows.table_id).ok_or_else(unknown)
     }
-}
-
-fn is_rows(event_type: EventType) -> bool {
-    RowsKind::of(event_type).is_some()
-        || CompressedRows::plain_type(event_type).is_some()
-        || event_type == EventType::PARTIAL_UPDATE_ROWS
 }
 
 /// The last column of `SHOW BINLOG EVENTS`.

@@ -25,8 +25,6 @@ use crate::maria_gtid::MariaGtidName;
 const BINLOG_SIZE: usize = 4 << 20;
 /// So many files of one number may be in a folder before it is given up.
 const LOAD_FILES_MAX: u32 = 10_000;
-/// Where the flags of a rows event are.
-const ROWS_FLAGS_OFFSET: usize = HEADER_SIZE + 6;
 
 /// What is printed as SQL.
 #[derive(Clone, Debug, Default)]
@@ -115,7 +113,7 @@ impl Replay {
     /// Prints the rows that were taken, as a statement.
     pub(super) fn flush(&mut self, checksum: ChecksumAlgorithm, out: &mut Vec<u8>) {
         let Some(last) = self.rows.last_mut() else { return };
-        last[ROWS_FLAGS_OFFSET] |= rows_flags::STATEMENT_END as u8;
+        last[HEADER_SIZE + rows_flags::OFFSET] |= rows_flags::STATEMENT_END as u8;
         out.extend_from_slice(b"\nBINLOG '\n");
         let maps = self.tables.iter().filter_map(|table| self.maps.get(table)).cloned();
         for event in maps.chain(std::mem::take(&mut self.rows)) {

@@ -14,6 +14,8 @@ use crate::error::DecodeError;
 
 /// Flags of rows events.
 pub mod rows_flags {
+    /// Where they are in the body: behind the table's number.
+    pub const OFFSET: usize = 6;
     /// Last rows event of its statement: the maps before it are forgotten.
     pub const STATEMENT_END: u16 = 1;
     /// `foreign_key_checks = 0`.

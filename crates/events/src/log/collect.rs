@@ -3,10 +3,11 @@
 //! # Invariants
 //! - A transaction is given when its last event has come, and never in parts.
 //! - A statement outside of a transaction (a server before GTIDs, a table without transactions) is one by itself, with what precedes it. So are
-//!   rows, up to the end of their statement, as MySQL 5.1 logs those of tables without transactions: with no BEGIN. An XID without one ends nothing.
+//!   rows, up to the end of their statement, as MySQL 5.1 logs those of tables without transactions: with no BEGIN. An XID that ends nothing is
+//!   nothing.
 //! - Memory is taken as events come, up to the limit; a larger transaction is an error.
 
-use binlog::event::{ChecksumAlgorithm, FormatDescription, Incident, RowsKind, check_age, rows_flags};
+use binlog::event::{ChecksumAlgorithm, FormatDescription, Incident, check_age, rows_flags};
 use binlog::{DecodeError, EventType, GtidSet, RawEvent, TransactionTracker};
 
 use super::LogTransaction;
@@ -72,7 +73,6 @@ impl Collector {
     /// Says whether a transaction, or what is outside of any, ends with the event.
     fn ends(&mut self, event: &RawEvent<'_>) -> Result<bool, DecodeError> {
         let event_type = event.header.event_type;
-        let is_rows = RowsKind::of(event_type).is_some();
         match event_type {
             _ if self.tracker != TransactionTracker::Outside => self.tracker.event(event),
             EventType::XID => {
@@ -83,7 +83,7 @@ impl Collector {
                 self.rows_alone = true;
                 Ok(false)
             }
-            _ if is_rows && self.rows_alone => {
+            _ if event_type.has_rows() && self.rows_alone => {
                 self.rows_alone = !ends_statement(event);
                 Ok(!self.rows_alone)
             }
@@ -171,9 +171,8 @@ impl Collector {
     }
 }
 
-/// Whether a rows event is the last of its statement: its flags are behind the table's number.
+/// Whether a rows event is the last of its statement.
 fn ends_statement(event: &RawEvent<'_>) -> bool {
-    const FLAGS: std::ops::Range<usize> = 6..8;
-    let flags = event.body().get(FLAGS).map_or(0, |flags| u16::from_le_bytes([flags[0], flags[1]]));
-    flags & rows_flags::STATEMENT_END != 0
+    let flags = event.body().get(rows_flags::OFFSET..).and_then(|flags| flags.first_chunk());
+    flags.map_or(0, |flags| u16::from_le_bytes(*flags)) & rows_flags::STATEMENT_END != 0
 }

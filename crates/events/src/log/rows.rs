@@ -7,7 +7,7 @@ use binlog::event::{CompressedRows, PartialUpdateRows, RowsEvent};
 
 use super::INFLATED_SIZE_MAX;
 use super::table::LogTable;
-use super::transaction::{Counter, plain_rows_type};
+use super::transaction::Counter;
 use crate::error::EventError;
 use crate::event::*;
 use crate::value::Value;
@@ -26,10 +26,6 @@ pub(super) struct LogRows<'e> {
 }
 
 impl<'e> LogRows<'e> {
-    pub(super) fn is_one(event_type: EventType) -> bool {
-        RowsKind::of(plain_rows_type(event_type)).is_some() || event_type == EventType::PARTIAL_UPDATE_ROWS
-    }
-
     /// The number that all kinds begin with.
     pub(super) fn table_id_of(body: &[u8]) -> Option<u64> {
         let bytes: &[u8; TABLE_ID_SIZE] = body.first_chunk()?;

@@ -6,9 +6,9 @@ use std::rc::Rc;
 
 use base::UnixMicros;
 use binlog::event::{
-    AlterPhase, CompressedRows, EventIter, FileBlock, FormatDescription, Fragments, GtidEvent, IntVar, MariaGtid,
-    PartialRowData, PayloadLimits, RandSeeds, RowsQuery, TransactionPayload, UserVar, XaPrepare, XaStatement,
-    decode_file_id, decode_xid,
+    AlterPhase, EventIter, FileBlock, FormatDescription, Fragments, GtidEvent, IntVar, MariaGtid, PartialRowData,
+    PayloadLimits, RandSeeds, RowsQuery, TransactionPayload, UserVar, XaPrepare, XaStatement, decode_file_id,
+    decode_xid,
 };
 use binlog::{EventHeader, RawEvent};
 
@@ -259,7 +259,7 @@ impl Walk<'_> {
                 return each(&Change { head, what: What::Prepare(&prepare) });
             }
             EventType::MARIA_PARTIAL_ROW_DATA => return self.fragment(body, each),
-            _ if LogRows::is_one(event_type) => {
+            _ if event_type.has_rows() => {
                 let table = LogRows::table_id_of(body).and_then(|id| self.tables.get(&id)).cloned();
                 let rows = LogRows::new(event_type, body, table, self.counter);
                 return each(&Change { head, what: What::Rows(&rows) });
@@ -285,14 +285,9 @@ impl Walk<'_> {
     fn fragment(&mut self, body: &[u8], each: &mut EachChange<'_>) -> Result<(), EventError> {
         let Some(bytes) = self.fragments.take(&PartialRowData::decode(body)?)? else { return Ok(()) };
         let event = RawEvent::first_of(&bytes, self.checksum)?;
-        if !LogRows::is_one(event.header.event_type) {
+        if !event.header.event_type.has_rows() {
             return Err(EventError::malformed(format!("{:?} in fragments", event.header.event_type)));
         }
         self.event(&event, each)
     }
-}
-
-/// Compressed rows among all that are.
-pub(super) fn plain_rows_type(event_type: EventType) -> EventType {
-    CompressedRows::plain_type(event_type).unwrap_or(event_type)
 }
