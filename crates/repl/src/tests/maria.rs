@@ -119,8 +119,10 @@ fn positions_are_those_of_the_log() {
         let wanted = headers(kept).into_iter().filter(|header| wanted.contains(&header.event_type));
         wanted.map(|header| header.next_position).collect()
     };
-    let everywhere = [EventType::FORMAT_DESCRIPTION, EventType::XID, EventType::ROTATE];
+    let everywhere = [EventType::XID, EventType::ROTATE];
     assert_eq!(ends(&mysql, &everywhere), ends(&maria, &everywhere));
+    // It is longer than the log's, and without a position a MariaDB does not count it.
+    assert!(ends(&maria, &[EventType::FORMAT_DESCRIPTION]).iter().all(|&end| end == 0));
     assert_eq!(ends(&mysql, &[EventType::PREVIOUS_GTIDS]), ends(&maria, &[EventType::MARIA_GTID_LIST]));
     // BEGIN is where the GTID ends.
     assert_eq!(ends(&mysql, &[EventType::QUERY])[10..], ends(&maria, &[EventType::MARIA_GTID])[10..]);
