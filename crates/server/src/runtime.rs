@@ -6,8 +6,9 @@
 //! least two workers the others go on.
 //!
 //! # Invariants
-//! - Sockets and timers are served as long as one worker has nothing to do, however long a task of another one computes. The runtime alone does
-//!   not see to that: they are polled by the worker that went to wait last, and if it is woken by a task that does not end, no other one is told to poll them.
+//! - The sockets and timers of a server are served as long as one worker has nothing to do, however long a task of another one computes
+//!   ([`keep_served`]). The runtime alone does not see to that: they are polled by the worker that went to wait last, and if it is woken by a task
+//!   that does not end, it wakes no other worker to poll them.
 
 use std::io::Result;
 use std::time::Duration;
@@ -22,14 +23,18 @@ const UNSERVED: Duration = Duration::from_millis(50);
 pub fn runtime(workers: usize) -> Result<Runtime> {
     let cores = io::os::processors();
     let workers = if workers == 0 { cores.max(WORKERS_MIN) } else { workers };
-    let runtime = Builder::new_multi_thread().worker_threads(workers).thread_name("commuter").enable_all().build()?;
+    Builder::new_multi_thread().worker_threads(workers).thread_name("commuter").enable_all().build()
+}
+
+/// Keeps sockets and timers served for the rest of the process's life: for runtimes whose tasks execute statements.
+pub(crate) fn keep_served(runtime: &Runtime) -> Result<()> {
     let handle = runtime.handle().clone();
-    std::thread::Builder::new().name("commuter-waker".to_owned()).spawn(move || keep_served(&handle))?;
-    Ok(runtime)
+    let thread = std::thread::Builder::new().name("commuter-waker".to_owned());
+    thread.spawn(move || wake_workers(&handle)).map(drop)
 }
 
 /// Wakes a worker that waits, for as long as another one is busy with one task: on its way back to waiting it looks at sockets and timers.
-fn keep_served(runtime: &Handle) {
+fn wake_workers(runtime: &Handle) {
     let metrics = runtime.metrics();
     // Odd for a worker that waits.
     let parks = || (0..metrics.num_workers()).map(|worker| metrics.worker_park_unpark_count(worker));

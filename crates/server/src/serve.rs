@@ -16,6 +16,7 @@ use crate::core::{Core, configure};
 use crate::error::{Context, ServerError};
 use crate::listen::{self, SocketFile};
 use crate::process::{self, prepare_process};
+use crate::runtime::keep_served;
 use crate::{logging, runtime, services, tls};
 
 /// The socket's name in the data directory if no other was set.
@@ -45,7 +46,7 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
     prepare_process();
     let result = serve_as(options, &globals, &notes)
         .map_err(|error| if is_other { error.denied_to(user.as_str()) } else { error });
-    // Whoever called gets the error; who reads the log's file does not see that.
+    // The caller gets the error; a reader of the log's file does not see that.
     if let Err(error) = &result
         && logging::is_to_file()
     {
@@ -59,6 +60,7 @@ fn serve_as(options: &ServeOptions, globals: &Globals, notes: &Notes) -> Result<
     notes.log();
     let workers = globals.named("worker_threads").as_u64() as usize;
     let runtime = runtime(workers).context(|| "cannot start the runtime".to_owned())?;
+    keep_served(&runtime).context(|| "cannot start the runtime".to_owned())?;
     let result = runtime.block_on(async {
         let mut signals = Signals::new().context(|| "cannot handle signals".to_owned())?;
         let server = tokio::select! {
