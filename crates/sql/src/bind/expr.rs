@@ -7,7 +7,6 @@ use types::{CollationId, ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::frame::SlotSource;
-
 use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};

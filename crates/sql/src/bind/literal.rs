@@ -212,14 +212,16 @@ pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
 
 /// `_binary'…'`: the bytes that the client wrote. Unlike a hexadecimal literal it is never a number.
 pub(crate) fn binary_text(text: &str, client: Charset) -> Result<Expr, SqlError> {
-    let text = build::string_literal(text, client.default_collation());
-    let bytes = build::cast(text, CastType::Binary { bytes: None }, CollationId::BINARY)?;
-    Ok(Expr { ty: ExprType { coercibility: Coercibility::Coercible, nullable: false, ..bytes.ty }, ..bytes })
+    never_a_number(build::string_literal(text, client.default_collation()))
 }
 
 /// `_binary x'…'`: those bytes, which are never a number, either.
 pub(crate) fn binary_digits(digits: &str) -> Result<Expr, SqlError> {
-    let literal = build::bytes_literal(hex_bytes(digits));
+    never_a_number(build::bytes_literal(hex_bytes(digits)))
+}
+
+/// A literal as a binary string.
+fn never_a_number(literal: Expr) -> Result<Expr, SqlError> {
     let bytes = build::cast(literal, CastType::Binary { bytes: None }, CollationId::BINARY)?;
     Ok(Expr { ty: ExprType { coercibility: Coercibility::Coercible, nullable: false, ..bytes.ty }, ..bytes })
 }

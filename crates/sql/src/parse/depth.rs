@@ -145,44 +145,31 @@ fn role(token: &Token) -> Role {
 }
 
 /// Whether an operand, perhaps a name, has to come behind a token.
-fn wants_operand(token: &Token) -> bool {
-    let Token::Word(word) = token else {
-        return !matches!(
-            token,
-            Token::RParen | Token::RBracket | Token::RBrace | Token::Mul | Token::Number(..) | Token::Placeholder(_)
-        ) && !is_text(token);
-    };
-    let is_unquoted = word.quote_style.is_none();
-    is_unquoted
-        && (matches!(
-            word.keyword,
-            Keyword::CASE
-                | Keyword::WHEN
-                | Keyword::THEN
-                | Keyword::ELSE
-                | Keyword::AND
-                | Keyword::OR
-                | Keyword::XOR
-                | Keyword::NOT
-                | Keyword::LIKE
-                | Keyword::RLIKE
-                | Keyword::REGEXP
-                | Keyword::BETWEEN
-                | Keyword::COLLATE
-                | Keyword::ESCAPE
-                | Keyword::AS
-                | Keyword::SELECT
-                | Keyword::DISTINCT
-                | Keyword::WHERE
-                | Keyword::HAVING
-        ) || is_operator(&word.value))
+fn wants_operand(role: &Role, token: &Token) -> bool {
+    match (role, token) {
+        (Role::Operand | Role::Close { .. }, _) => false,
+        (Role::Operator, Token::Word(word)) => {
+            const WORDS: [Keyword; 7] = [
+                Keyword::NOT,
+                Keyword::LIKE,
+                Keyword::RLIKE,
+                Keyword::REGEXP,
+                Keyword::COLLATE,
+                Keyword::ESCAPE,
+                Keyword::DISTINCT,
+            ];
+            WORDS.contains(&word.keyword) || is_operator(&word.value)
+        }
+        // The star of all columns, and strings, which count as operators.
+        (Role::Operator, token) => *token != Token::Mul && !is_text(token),
+        _ => true,
+    }
 }
 
 fn is_text(token: &Token) -> bool {
     matches!(
         token,
-        Token::SingleQuotedString(_)
-            | Token::DoubleQuotedString(_)
+        Token::DoubleQuotedString(_)
             | Token::NationalStringLiteral(_)
             | Token::HexStringLiteral(_)
             | Token::SingleQuotedByteStringLiteral(_)
@@ -315,16 +302,12 @@ struct Scan {
 
 impl Scan {
     fn token(&mut self, place: usize, token: &Token) -> Parsed<()> {
-        let role = match role(token) {
-            // It is a name.
-            Role::Close { is_case: true } if std::mem::take(&mut self.wants_operand) => Role::Operand,
-            role => role,
-        };
+        let role = role(token);
+        let wanted = std::mem::replace(&mut self.wants_operand, wants_operand(&role, token));
         match role {
-            Role::Operand => {
-                self.wants_operand = false;
-                return Ok(());
-            }
+            // There END is a name.
+            Role::Close { is_case: true } if wanted => return Ok(()),
+            Role::Operand => return Ok(()),
             Role::Open { is_case } => self.open(is_case),
             Role::Close { is_case } => {
                 if self.levels.len() > 1 && self.levels.last().is_some_and(|level| level.is_case == is_case) {
@@ -333,7 +316,6 @@ impl Scan {
             }
             role => self.operator(place, role)?,
         }
-        self.wants_operand = wants_operand(token);
         let level = &self.levels[self.levels.len() - 1];
         if level.around + level.expression() > DEPTH_MAX { Err(too_deep().into()) } else { Ok(()) }
     }

@@ -108,7 +108,7 @@ impl Session {
         let dropped = self.define(ddl, &text).await;
         (self.next_gtid, self.source_position) = (gtid, position);
         dropped?;
-        // That it was not there is nothing to be told of.
+        // A warning that it was not there says nothing.
         self.warnings.take();
         Ok(())
     }

@@ -129,6 +129,7 @@ impl Session {
     ) -> Result<Plan, SqlError> {
         let catalog = self.catalog();
         let host = self.host();
+        let hints = Hints::of(statement.text);
         let context = PlanContext {
             catalog: &catalog,
             database: statement.database.as_deref(),
@@ -142,10 +143,10 @@ impl Session {
             param_types,
             warnings: &self.warnings,
             uses_until_error: Some(uses),
-            watch: Some(self.watch(statement)),
+            watch: Some(self.watch(statement, &hints)),
         };
-        for warning in Hints::of(statement.text).warnings {
-            self.warnings.push_error(WarningLevel::Warning, &warning);
+        for warning in &hints.warnings {
+            self.warnings.push_error(WarningLevel::Warning, warning);
         }
         plan_statement(&context, statement.statement).await
     }
@@ -227,13 +228,13 @@ impl Session {
 
     /// The time that a statement may take: MySQL's limit of a SELECT, by its hint or by the setting, or MariaDB's of any statement. What
     /// comes from a source's log has none.
-    pub(super) fn time_limit(&self, statement: &RowStatement<'_>) -> Option<(Duration, TimeLimit)> {
+    fn time_limit(&self, statement: &RowStatement<'_>, hints: &Hints) -> Option<(Duration, TimeLimit)> {
         let hot = &self.settings.hot;
         if self.is_applier {
             return None;
         }
         let of_select = match statement.statement {
-            Statement::Query(_) => Hints::of(statement.text).max_execution_time.unwrap_or(hot.max_execution_time),
+            Statement::Query(_) => hints.max_execution_time.unwrap_or(hot.max_execution_time),
             _ => None,
         };
         let of_any = hot.max_statement_time.map(|time| (time, TimeLimit::Statement));
@@ -241,9 +242,9 @@ impl Session {
     }
 
     /// Who may end a statement that begins now.
-    fn watch(&self, statement: &RowStatement<'_>) -> Watch<'_> {
+    fn watch(&self, statement: &RowStatement<'_>, hints: &Hints) -> Watch<'_> {
         let clock = &*self.shared.env.clock;
-        let deadline = self.time_limit(statement);
+        let deadline = self.time_limit(statement, hints);
         let deadline = deadline.map(|(time, limit)| Deadline { at: clock.monotonic().saturating_add(time), limit });
         Watch { cancel: &self.handle.cancel, clock, spawner: &*self.shared.env.spawner, deadline }
     }
@@ -262,7 +263,7 @@ impl Session {
             plan.check_safe()?;
         }
         let clock = &*self.shared.env.clock;
-        let watch = self.watch(statement);
+        let watch = self.watch(statement, &Hints::of(statement.text));
         let deadline = watch.deadline;
         let mut context = ExecContext {
             engine: &self.shared.engine,

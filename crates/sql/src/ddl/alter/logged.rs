@@ -49,7 +49,6 @@ impl Altered<'_> {
     /// What a MariaDB has to do in place of ALTER COLUMN … SET DEFAULT, by which it forgets what MySQL keeps: that a column has the time when its row
     /// changes. Of one without a default MODIFY would say something else, too.
     fn defaults_in_mariadb(&self) -> Vec<(usize, String)> {
-        let new_def = with_local_defaults(&self.new, self.context.time_zone);
         let mut instead = Vec::new();
         for action in self.alter.actions.iter().map(AlterAction::unconditional) {
             let AlterAction::ColumnDefault { column, default: Some(_), item } = action else { continue };
@@ -58,6 +57,7 @@ impl Altered<'_> {
             if let Some(new) = new
                 && work::loses_on_update(&self.table.def.columns[old])
             {
+                let new_def = with_local_defaults(&self.new, self.context.time_zone);
                 instead.push((*item, render::modify_in_mariadb(&new_def, new)));
             }
         }
