@@ -143,8 +143,7 @@ impl Connection {
                 Err(Cancelled::Connection) => return Ok(()),
                 Err(Cancelled::Statement) => {
                     // Whatever of them it was meant for, it ends them all.
-                    let message = "Query execution was interrupted";
-                    self.write_err(&SqlError::new(codes::QUERY_INTERRUPTED, message));
+                    self.write_err(&Ended::Interrupted.into());
                     return Ok(());
                 }
             }

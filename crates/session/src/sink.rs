@@ -96,7 +96,7 @@ impl ResultSink for ReplySink<'_> {
 
     fn row(&mut self, row: &[Value]) -> Result<(), SqlError> {
         // Values share their bytes with each other and with variables; in a packet each has its own.
-        let bytes: usize = row.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len()).sum();
+        let bytes = Value::bytes_of(row);
         if bytes > self.link.reader.limit() {
             let message = "Got a packet bigger than 'max_allowed_packet' bytes";
             return Err(SqlError::new(codes::NET_PACKET_TOO_LARGE, message));

@@ -79,8 +79,7 @@ impl RowLayout {
 
     /// Encodes a row. Values are of the column's own kind already (`sql::expr::convert_for_column` makes them so).
     pub fn encode(&self, values: &[Value]) -> Result<Bytes, TypeError> {
-        let strings = values.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len()).sum::<usize>();
-        let mut out = Vec::with_capacity(self.expected_size + strings);
+        let mut out = Vec::with_capacity(self.expected_size + Value::bytes_of(values));
         self.encode_into(values, &mut out)?;
         Ok(exactly(out))
     }

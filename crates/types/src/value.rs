@@ -97,6 +97,11 @@ impl Value {
         }
     }
 
+    /// Bytes of all `Str` and `Bytes` of a row. They may share them with each other; in an image or a packet each has its own.
+    pub fn bytes_of(row: &[Value]) -> usize {
+        row.iter().filter_map(Value::as_bytes).map(Bytes::len).sum()
+    }
+
     /// Appends the text that the text protocol sends (nothing for NULL). `decimals` is the number of digits after the
     /// point of the result column: needed for temporal values and for floats of a declared scale; [`NOT_FIXED`] if there
     /// is none.

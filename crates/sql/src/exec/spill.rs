@@ -69,9 +69,7 @@ pub(crate) struct RowStore {
 /// # Errors
 /// 4082 if the connection may not take so much.
 pub(crate) fn check_room_for(row: &[Value]) -> Result<(), SqlError> {
-    const SMALL: u64 = 64 << 10;
-    let bytes = row.iter().filter_map(Value::as_bytes).map(|bytes| bytes.len() as u64).sum();
-    if bytes > SMALL { memory::check_more(bytes) } else { Ok(()) }
+    memory::check_more(Value::bytes_of(row) as u64)
 }
 
 /// Where a reader is in a [`RowStore`].
