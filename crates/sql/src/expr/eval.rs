@@ -21,11 +21,11 @@ use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
 use crate::expr::whole;
 
-/// A long text is gone over by whoever asks for it.
+/// Operators and functions read all of a long value, so it counts where it comes from.
 #[inline]
 fn counted<'v>(value: &'v Value, ctx: &EvalContext<'_>) -> Result<&'v Value, SqlError> {
     match value {
-        Value::Str(bytes) | Value::Bytes(bytes) if bytes.len() as u64 > LONG_ARGUMENT => {
+        Value::Str(bytes) | Value::Bytes(bytes) | Value::Json(bytes) if bytes.len() as u64 > LONG_ARGUMENT => {
             ctx.worked(bytes.len() as u64)?;
         }
         _ => {}
@@ -50,7 +50,7 @@ impl Expr {
                 let right = args[1].eval_ref(row, ctx)?;
                 arithmetic::eval(*op, &left, &right, &self.ty, ctx)
             }
-            ExprKind::Literal(value) => Ok(value.clone()),
+            ExprKind::Literal(value) => Ok(counted(value, ctx)?.clone()),
             ExprKind::Param(number) => Ok(counted(param(*number, ctx)?, ctx)?.clone()),
             ExprKind::Column { slot, utc: true } => Ok(match &row[*slot] {
                 Value::DateTime(utc) => Value::DateTime(coerce::utc_to_local(*utc, &ctx.session.time_zone)),
@@ -68,7 +68,11 @@ impl Expr {
             | ExprKind::Like { .. } => {
                 Ok(self.eval_condition(row, ctx)?.map_or(Value::Null, |truth| Value::Int(truth as i64)))
             }
-            ExprKind::Call { function, args } => function.eval(&Args::new(*function, args, &self.ty, row, ctx)),
+            ExprKind::Call { function, args } => {
+                let value = function.eval(&Args::new(*function, args, &self.ty, row, ctx))?;
+                counted(&value, ctx)?;
+                Ok(value)
+            }
             ExprKind::Negate(arg) => arithmetic::negate(&*arg.eval_ref(row, ctx)?, ctx),
             ExprKind::Bit { op, args } => {
                 let value = bits::eval(*op, args, &self.ty, row, ctx)?;
@@ -137,7 +141,7 @@ impl Expr {
     pub fn eval_ref<'a>(&'a self, row: &'a [Value], ctx: &EvalContext<'a>) -> Result<Cow<'a, Value>, SqlError> {
         match &self.kind {
             ExprKind::Column { slot, utc: false } => counted(&row[*slot], ctx).map(Cow::Borrowed),
-            ExprKind::Literal(value) => Ok(Cow::Borrowed(value)),
+            ExprKind::Literal(value) => counted(value, ctx).map(Cow::Borrowed),
             ExprKind::Param(number) => counted(param(*number, ctx)?, ctx).map(Cow::Borrowed),
             _ => self.eval(row, ctx).map(Cow::Owned),
         }

@@ -379,7 +379,6 @@ impl<'a> Args<'a> {
             if self.taken.get() > self.longest() {
                 return Err(self.overflow());
             }
-            self.ctx.worked(bytes.len() as u64)?;
         }
         Ok(value)
     }
