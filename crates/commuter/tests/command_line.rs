@@ -208,7 +208,7 @@ fn settings_that_are_wrong() {
     assert_says(&serve(&data, &["--follow", "mysql://h?ssl-mod=REQUIRED"]), &["ssl-mod", "ssl-mode"]);
 }
 
-/// What is taken and means something else, or nothing, is told; what cannot be had is told in the log's file, too.
+/// The log names what is taken and means something else, or nothing; its file has the error of a start, too.
 #[test]
 fn what_the_log_says_of_a_configuration() {
     let folder = Folder::new();

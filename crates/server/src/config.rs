@@ -69,7 +69,7 @@ impl Notes {
     }
 }
 
-/// The settings, and what is to be said of what was given. All that is wrong is told at once.
+/// The settings, and what is to be said of what was given. All errors are reported at once.
 pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, Notes), ServerError> {
     let mut reading = Reading::default();
     if let Some(path) = &options.config {
@@ -102,7 +102,7 @@ pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, Notes), Serv
     Ok((Arc::new(globals), notes))
 }
 
-/// The version that clients are told: ours, if nothing else was given.
+/// The version that clients see: ours, if nothing else was given.
 fn set_version(globals: &Globals) -> Result<(), ServerError> {
     let version = globals.named("version");
     if version.as_str().is_empty() {

@@ -133,6 +133,6 @@ mod tests {
     fn versions() {
         let count = |names: &str| super::versions(names).map(|versions| versions.len());
         assert!(matches!(count("TLSv1.3"), Ok(1)) && matches!(count("TLSv1.2,TLSv1.3"), Ok(2)));
-        assert!(count("").is_err(), "nobody could connect");
+        assert!(count("").is_err(), "no client could connect");
     }
 }

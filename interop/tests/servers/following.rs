@@ -164,7 +164,7 @@ fn a_new_file_without_transactions_is_no_lag() {
     assert_eq!(status_column(&to, "Exec_Source_Log_Pos"), position);
 }
 
-/// A last file that somebody has emptied takes its transactions with it: the follower says so, and fetches them again.
+/// A last file that was emptied takes its transactions with it: the follower says so, and fetches them again.
 #[test]
 fn an_emptied_file_is_told_of() {
     let source = Server::start("emptied-source", ServerOptions::default()).unwrap();

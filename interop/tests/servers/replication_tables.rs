@@ -341,7 +341,7 @@ fn lag() {
     assert!(lag("last_transaction_seconds").parse::<f64>().unwrap() >= 1.0, "{}", lag("*"));
 }
 
-/// Names of columns of SHOW REPLICA STATUS, and the types that a client is told.
+/// Names of columns of SHOW REPLICA STATUS, and the types that a client sees.
 fn described(port: u16, statement: &str) -> Vec<(String, String)> {
     let port = port.to_string();
     let options = ["--no-defaults", "-h127.0.0.1", "-P", &port, "-uroot", "--get-server-public-key", "-t"];

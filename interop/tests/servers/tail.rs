@@ -333,7 +333,7 @@ fn live_of_our_own() {
     );
 }
 
-/// A statement of many rows is told once, whichever server has logged it: in each row it would take the square of their number.
+/// The text of a statement of many rows stands once, whichever server has logged it: in each row it would take the square of their number.
 #[test]
 fn the_text_of_a_statement_comes_once() {
     const ROWS: usize = 5000;

@@ -22,7 +22,7 @@ pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) {
             found += 1;
             if !code.iter().any(|text| has_name(text, &name)) {
                 complaints.push(format!(
-                    "{}: {name} can be given and nothing reads it; make it only(…), told() or understood()",
+                    "{}: {name} can be given and nothing reads it; make it only(…), no_option() or understood()",
                     file.path
                 ));
             }
@@ -43,7 +43,7 @@ fn giveable(table: &str) -> Vec<String> {
             _ => items.push(piece.to_owned()),
         }
     }
-    let is_idle = |item: &str| [".understood()", ".only(", ".told()"].iter().any(|mark| item.contains(mark));
+    let is_idle = |item: &str| [".understood()", ".only(", ".no_option()"].iter().any(|mark| item.contains(mark));
     let constructor = |item: &str| item.split('(').next().unwrap_or_default().to_owned();
     let items = items.iter().filter(|item| CONSTRUCTORS.contains(&&*constructor(item)) && !is_idle(item));
     items.filter_map(|item| item.split('"').nth(1).map(str::to_owned)).collect()
@@ -65,7 +65,7 @@ mod tests {
         let table = "const ALL: &[Setting] = &[\n    fixed(\"a\", TEXT, \"\").doc(\"x\"),\n    global(\"b\", U32, \"0\")\n        \
                      .understood()\n        .doc(\"x\"),\n    both(\n        \"c\",\n        U32,\n    )\n    .doc(\"x\"),\n    \
                      session(\"d\", U32, \"1\").read_only().doc(\"x\"),\n    \
-                     fixed(\"e\", BOOL, \"ON\").only(&[\"ON\"]).doc(\"x\"),\n    fixed(\"f\", TEXT, \"\").told().doc(\"x\"),\n];";
+                     fixed(\"e\", BOOL, \"ON\").only(&[\"ON\"]).doc(\"x\"),\n    fixed(\"f\", TEXT, \"\").no_option().doc(\"x\"),\n];";
         assert_eq!(giveable(table), ["a", "c", "d"]);
         assert!(has_name("hot.c += 1", "c") && !has_name("cc c_d", "c"));
     }

@@ -275,11 +275,11 @@ impl Reader {
                 let now = run.env().clock.now();
                 let mut state = run.replica.state.lock();
                 state.heartbeats = (state.heartbeats.0 + 1, now);
-                // It tells of what a source by GTIDs has left out, since we have it.
-                let told = Heartbeat::decode(&event)?;
-                if told.file == self.place.file && told.position > self.place.offset {
-                    self.place.offset = told.position;
-                    state.received.move_to(&told.file, told.position);
+                // It is behind what a source by GTIDs has left out, since we have it.
+                let heartbeat = Heartbeat::decode(&event)?;
+                if heartbeat.file == self.place.file && heartbeat.position > self.place.offset {
+                    self.place.offset = heartbeat.position;
+                    state.received.move_to(&heartbeat.file, heartbeat.position);
                 }
                 return Ok(false);
             }

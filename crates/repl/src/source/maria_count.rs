@@ -18,7 +18,7 @@
 use binlog::EventType;
 use binlog::event::EventHeader;
 
-/// What the replica has counted to, in the file that it was told of.
+/// What the replica has counted to, in the file that the last ROTATE has named.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counted {
     pub(super) offset: u64,

@@ -275,7 +275,7 @@ impl Sender<'_> {
         Ok(())
     }
 
-    /// Sends what stands for an event of the log. Who follows by positions is told where it is if it has counted too far.
+    /// Sends what stands for an event of the log. A replica by positions gets a ROTATE to where it is if it has counted too far.
     fn send_counted(&mut self, bytes: &[u8], event: &LogEvent) {
         self.counted.event(bytes);
         self.send(bytes, Some(event.end));

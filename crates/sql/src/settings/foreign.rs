@@ -82,7 +82,7 @@ const REFUSED: &[(&[&str], Option<&str>, &str)] = &[
     (&["mysql_native_password"], Some("ON"), "accounts may always have it"),
 ];
 
-/// Prefixes of names of plugins that watch or refuse what clients do. Whoever can do without writes `loose_` before the name.
+/// Prefixes of names of plugins that watch or refuse what clients do. An administrator who can do without them writes `loose_` before the name.
 const GUARDS: [&str; 7] = [
     "audit_log_",
     "connection_control_",

@@ -3,7 +3,7 @@
 //! # Invariants
 //! - Nothing is taken and ignored: what is given holds, or is an error that names it, or is named in the server's log.
 //! - A value that SET GLOBAL would refuse is refused here, too.
-//! - What is only understood keeps the value that is in force, so that clients are not told of another.
+//! - What is only understood keeps the value that is in force, so that `@@` shows no other.
 
 use super::{Globals, Setting, SettingId, SettingValue, find, foreign, manual, nearest, sql_mode};
 use crate::charsets;

@@ -15,11 +15,11 @@ pub fn manual() -> String {
     let sections: Vec<String> = SECTIONS.iter().map(|section| format!("`[{section}]`")).collect();
     let _ = writeln!(
         page,
-        "Of a my.cnf these sections are read, and what stands before the first: {}. Others are somebody else's, those of other \
+        "Of a my.cnf these sections are read, and what stands before the first: {}. Others are left out, those of other \
          versions too (`[mysqld-5.7]`, `[mariadb-10.5]`). `!include` and `!includedir` are followed wherever they stand. Names are as the \
          option parsers of MySQL and MariaDB take them: `-` for `_`, `skip-`, `disable-`, `enable-`, `loose-` before them, numbers with \
          K, M, G, T, P, E behind them, `default-time-zone` for time_zone. Later ones win, but the rules `replicate_…_db` and \
-         `replicate_…_table` add up. All that is wrong is told at once. What is computed by the server or belongs to one session is no \
+         `replicate_…_table` add up. All errors are reported at once. What is computed by the server or belongs to one session is no \
          option.\n\n## Settings that do something",
         sections.join(", ")
     );

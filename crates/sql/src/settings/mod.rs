@@ -60,7 +60,7 @@ pub struct Setting {
     /// The values that there are, if it has others elsewhere: those are refused (1235, and in a configuration file).
     pub only: &'static [&'static str],
     /// Whether the server finds it out, or a session sets it, and no configuration file can.
-    pub told: bool,
+    pub no_option: bool,
     /// What it is for, for the manual.
     pub doc: &'static str,
 }

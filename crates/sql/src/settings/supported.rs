@@ -39,7 +39,7 @@ impl Setting {
 
     /// Whether a configuration file can give it: what belongs to one session, or is found out by the server, it cannot.
     pub(super) fn is_option(&self) -> bool {
-        !self.told && self.scope != Scope::Session
+        !self.no_option && self.scope != Scope::Session
     }
 
     fn is_only(&self, value: &SettingValue) -> bool {

@@ -1,8 +1,8 @@
 //! The table of settings, in parts by what they are about.
 //!
 //! To add one: a line in the part where a reader would look for it, in the order of names; then whoever uses it reads it by
-//! name when it changes. A setting that is only understood (`.understood()`) says so in the manual; one of which other values would be
-//! missed by whoever gives them has `.only(…)`.
+//! name when it changes. A setting that is only understood (`.understood()`) says so in the manual; one whose other values would change
+//! on a MySQL or MariaDB what is kept, protected or executed has `.only(…)`.
 
 mod engine;
 mod log;
@@ -48,7 +48,7 @@ pub(super) fn find(name: &str) -> Option<SettingId> {
 }
 
 const fn new(name: &'static str, kind: Kind, default: &'static str, scope: Scope, dynamic: bool) -> Setting {
-    Setting { name, aliases: &[], kind, default, scope, dynamic, effective: true, only: &[], told: false, doc: "" }
+    Setting { name, aliases: &[], kind, default, scope, dynamic, effective: true, only: &[], no_option: false, doc: "" }
 }
 
 /// The server's, changed by SET GLOBAL.
@@ -98,8 +98,8 @@ impl Setting {
         self
     }
 
-    const fn told(mut self) -> Setting {
-        self.told = true;
+    const fn no_option(mut self) -> Setting {
+        self.no_option = true;
         self
     }
 }

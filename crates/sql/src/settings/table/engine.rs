@@ -27,7 +27,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("innodb_rollback_on_timeout", BOOL, "OFF").only(&["OFF"]).doc("Whether 1205 rolls back the transaction instead of the statement. Always OFF."),
     both("lock_wait_timeout", uint(1, 31_536_000), "31536000").doc("Seconds that a statement waits for a table's metadata lock."),
     fixed("lower_case_table_names", uint(0, 0), "0").only(&["0"]).doc("Names of tables and databases are as written, and compared so."),
-    fixed("lower_case_file_system", BOOL, "OFF").understood().told().doc("Whether the file system ignores case."),
+    fixed("lower_case_file_system", BOOL, "OFF").understood().no_option().doc("Whether the file system ignores case."),
     global("memtable_size", uint(1 << 20, 1 << 40), "268435456")
         .doc("Bytes of row versions in memory. At half of it they are merged into the trees, and as long as that takes commits are slowed down to its pace."),
     fixed("recovery_read_only", BOOL, "OFF").doc(

@@ -46,7 +46,7 @@ pub(super) const ALL: &[Setting] = &[
     global("expire_logs_days", Kind::Double { min: 0.0, max: 99.0 }, "30")
         .doc("MariaDB's: binlog_expire_logs_seconds in days, with a fraction. Whichever of the two was set last holds."),
     fixed("log_bin", BOOL, "ON").only(&["ON"]).doc("Whether there is a binary log. Always ON: there is no other log."),
-    fixed("log_bin_basename", TEXT, "").told().doc("Where the log files are, without their numbers."),
+    fixed("log_bin_basename", TEXT, "").no_option().doc("Where the log files are, without their numbers."),
     fixed("log_bin_index", TEXT, "").understood().doc("Where the list of log files is."),
     fixed("log_replica_updates", BOOL, "ON")
         .alias(&["log_slave_updates"])

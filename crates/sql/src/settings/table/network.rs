@@ -37,7 +37,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("disconnect_on_expired_password", BOOL, "ON").doc(
         "Clients that cannot change an expired password are refused (1862); OFF lets them in, to run nothing else (1820).",
     ),
-    fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().told().doc("Whether TLS is there."),
+    fixed("have_ssl", TEXT, "YES").alias(&["have_openssl"]).understood().no_option().doc("Whether TLS is there."),
     both("generated_random_password_length", uint(5, 255), "20").doc("Signs of a password that RANDOM PASSWORD makes."),
     global("global_connection_memory_limit", uint(16 << 20, u64::MAX), "18446744073709551615").doc(
         "Bytes of memory that all connections may take together (4081), but for accounts with CONNECTION_ADMIN.",
@@ -75,7 +75,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("port", uint(0, 65535), "3306").doc("The TCP port; 0 takes a free one."),
     global("protocol_compression_algorithms", Kind::Set(&["zlib", "zstd", "uncompressed"]), "zlib,zstd,uncompressed")
         .doc("How clients may have their connections compressed; without `uncompressed` they have to."),
-    fixed("protocol_version", uint(10, 10), "10").told().doc("Version of the client/server protocol."),
+    fixed("protocol_version", uint(10, 10), "10").no_option().doc("Version of the client/server protocol."),
     global("require_secure_transport", BOOL, "OFF")
         .doc("Whether clients without TLS are refused, unless they come over the socket."),
     fixed("report_host", TEXT, "").doc("The name under which this server registers with its source."),

@@ -12,7 +12,7 @@ pub(super) const ALL: &[Setting] = &[
         "The channel that statements mean which name none, as in MariaDB: CHANGE MASTER, START, STOP, RESET and SHOW SLAVE, CHANGE REPLICATION FILTER, SET \
          GLOBAL replicate_…. Empty for all of them, as in MySQL.",
     ),
-    fixed("gtid_executed", TEXT, "").told().doc("All transactions that were ever committed here."),
+    fixed("gtid_executed", TEXT, "").no_option().doc("All transactions that were ever committed here."),
     session("gtid_next", TEXT, "AUTOMATIC").doc(
         "The identifier of the next transaction: UUID:NUMBER or UUID:TAG:NUMBER, of which what is executed already is left out; or of \
          all from now on: AUTOMATIC or AUTOMATIC:TAG.",
@@ -22,14 +22,14 @@ pub(super) const ALL: &[Setting] = &[
         "Set by mariadb-binlog's output: the number of the next transaction's GTID, with session values of gtid_domain_id and server_id. \
          0 for what gtid_next says.",
     ),
-    both("gtid_owned", TEXT, "").read_only().told().doc(
+    both("gtid_owned", TEXT, "").read_only().no_option().doc(
         "GTIDs that were chosen (gtid_next, a replica) for transactions that have not ended: the session's, or all, with the numbers of their connections.",
     ),
-    global("gtid_purged", TEXT, "").told().doc(
+    global("gtid_purged", TEXT, "").no_option().doc(
         "Transactions of gtid_executed that are in no log file, or not any more. '+…' adds to it: what a dump that is loaded \
          says that it holds.",
     ),
-    global("gtid_slave_pos", TEXT, "").told().doc(
+    global("gtid_slave_pos", TEXT, "").no_option().doc(
         "The last transaction of each domain of MariaDB sources that is executed here. Set to what a dump that is loaded says that it holds.",
     ),
     both("gtid_domain_id", U32, "0").doc(
@@ -43,14 +43,14 @@ pub(super) const ALL: &[Setting] = &[
     ),
     session("original_server_version", U32, "999999")
         .doc("The version of the server where the next transaction was committed first. Set by mysqlbinlog's output."),
-    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).told().doc(
+    both("pseudo_replica_mode", BOOL, "OFF").alias(&["pseudo_slave_mode"]).no_option().doc(
         "Whether the session executes a log that mysqlbinlog prints: what its statements depend on and is not supported here is an \
          error (1235), and a CREATE TABLE whose rows follow in the same transaction leaves it open.",
     ),
     session("pseudo_thread_id", U32, "0").understood().doc("Set by mysqlbinlog's output."),
     session("rbr_exec_mode", Kind::Enum(&["STRICT", "IDEMPOTENT"]), "STRICT").doc("replica_exec_mode for BINLOG."),
     global("read_only", BOOL, "OFF").doc("Whether accounts without CONNECTION_ADMIN may change data (1290)."),
-    fixed("relay_log_basename", TEXT, "").understood().told().doc("There is no relay log."),
+    fixed("relay_log_basename", TEXT, "").understood().no_option().doc("There is no relay log."),
     fixed("relay_log", TEXT, "")
         .understood()
         .doc("A follower's own log is the copy of its source's; there is no relay log."),
@@ -176,7 +176,7 @@ pub(super) const ALL: &[Setting] = &[
     global("server_id", uint(0, u32::MAX as u64), "1")
         .read_only()
         .doc("This server's number in the replication topology; in every event."),
-    fixed("server_uuid", TEXT, "").told().doc("This server's identity; made at first start, the first half of its GTIDs."),
+    fixed("server_uuid", TEXT, "").no_option().doc("This server's identity; made at first start, the first half of its GTIDs."),
     fixed("server_id_bits", uint(32, 32), "32").understood().doc("Bits of server_id that count."),
     fixed("source_verify_checksum", BOOL, "ON")
         .alias(&["master_verify_checksum"])

@@ -53,14 +53,14 @@ pub(super) const ALL: &[Setting] = &[
     both("character_set_collations", TEXT, "")
         .doc("MariaDB's, set by mariadb-binlog's output: `utf8mb4=…` sets default_collation_for_utf8mb4, `utf8mb3=…` is what definitions mean that say utf8mb3 and no collation."),
     both("character_set_connection", Kind::CharacterSet, "utf8mb4").doc("The character set of literals."),
-    both("character_set_database", Kind::CharacterSet, "utf8mb4").told().doc("The character set of the default database."),
+    both("character_set_database", Kind::CharacterSet, "utf8mb4").no_option().doc("The character set of the default database."),
     both("character_set_filesystem", Kind::CharacterSet, "binary").understood().doc("File names are bytes."),
     both("character_set_results", Kind::CharacterSet, "utf8mb4").doc("The character set of results."),
     both("character_set_server", Kind::CharacterSet, "utf8mb4").doc("The character set of new databases."),
-    fixed("character_set_system", Kind::CharacterSet, "utf8mb3").told().doc("The character set of names."),
+    fixed("character_set_system", Kind::CharacterSet, "utf8mb3").no_option().doc("The character set of names."),
     both("check_constraint_checks", BOOL, "ON").understood().doc("There are no CHECK constraints."),
     both("collation_connection", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of literals."),
-    both("collation_database", Kind::Collation, "utf8mb4_0900_ai_ci").told().doc("The collation of the default database."),
+    both("collation_database", Kind::Collation, "utf8mb4_0900_ai_ci").no_option().doc("The collation of the default database."),
     both("collation_server", Kind::Collation, "utf8mb4_0900_ai_ci").doc("The collation of new databases."),
     fixed("xa_detach_on_prepare", BOOL, "ON")
         .only(&["ON"]).doc("A session lets go of a transaction that it has prepared (XA). Always ON."),
@@ -123,7 +123,7 @@ pub(super) const ALL: &[Setting] = &[
         .only(&["OFF"]).doc("What of transactions is sent with OK packets. Only OFF."),
     both("sort_buffer_size", uint(32768, u64::MAX), "1048576")
         .doc("Bytes of rows that a sort keeps in memory; more go to temporary files."),
-    both("sql_auto_is_null", BOOL, "OFF").understood().told().doc("IS NULL has no second meaning."),
+    both("sql_auto_is_null", BOOL, "OFF").understood().no_option().doc("IS NULL has no second meaning."),
     both("sql_big_selects", BOOL, "ON").understood().doc("Joins are not limited."),
     both("sql_buffer_result", BOOL, "OFF").understood().doc("Results are not buffered whole."),
     both("sql_if_exists", BOOL, "OFF").only(&["OFF"]).doc("Whether IF EXISTS is implied (MariaDB). Only OFF."),
