@@ -12,7 +12,7 @@ use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::choice::{Arm, condition_of_if};
 use crate::expr::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
-use crate::parse::DIV;
+use crate::parse::operator;
 
 /// Where an expression stands; error messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -112,23 +112,9 @@ impl<'a> Binder<'a> {
                 let op = if *negated { CompareOp::NotEq } else { CompareOp::Eq };
                 self.bind_quantified(expr, op, *negated, subquery, scope)
             }
-            E::Between { expr, negated, low, high } => {
-                let (value, bounds) = (bind(self, expr)?, [bind(self, low)?, bind(self, high)?]);
-                for bound in &bounds {
-                    self.note_bound(expr, &value, bound);
-                    self.describe_compared(&value, bound);
-                }
-                let [low, high] = bounds;
-                Ok(negate_if(*negated, build::between(value, low, high)?))
-            }
             E::Like { negated, expr, pattern, escape_char, .. } => {
                 let escape = self.like_escape(escape_char.as_deref())?;
                 let bound = build::like(bind(self, expr)?, bind(self, pattern)?, escape)?;
-                Ok(negate_if(*negated, bound))
-            }
-            E::RLike { negated, expr, pattern, .. } => {
-                let args = vec![bind(self, expr)?, bind(self, pattern)?];
-                let bound = crate::expr::function::resolve("regexp_like", args, self.context.session)?;
                 Ok(negate_if(*negated, bound))
             }
             E::AnyOp { left, compare_op, right, .. } => self.bind_any_all(left, compare_op, right, false, scope),
@@ -397,6 +383,46 @@ impl<'a> Binder<'a> {
         Ok((bound, otherwise))
     }
 
+    /// A predicate whose operator is one of our own.
+    fn bind_predicate(
+        &mut self,
+        left: &'a sql::Expr,
+        name: &str,
+        right: &'a sql::Expr,
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let (name, negated) = operator::negated(name);
+        let resolve = crate::expr::function::resolve;
+        let bound = match (name, right) {
+            (operator::IN, sql::Expr::Tuple(list)) => self.bind_in_list(left, list, scope)?,
+            (operator::BETWEEN, sql::Expr::Tuple(bounds)) => {
+                let value = self.bind_expr(left, scope)?;
+                let bounds = bounds.iter().map(|bound| self.bind_expr(bound, scope)).collect::<Result<Vec<_>, _>>()?;
+                for bound in &bounds {
+                    self.note_bound(left, &value, bound);
+                    self.describe_compared(&value, bound);
+                }
+                let Ok([low, high]) = <[Expr; 2]>::try_from(bounds) else { return Err(unsupported(right)) };
+                build::between(value, low, high)?
+            }
+            (operator::REGEXP, _) => {
+                let args = vec![self.bind_expr(left, scope)?, self.bind_expr(right, scope)?];
+                resolve("regexp_like", args, self.context.session)?
+            }
+            (operator::SOUNDS_LIKE, _) => {
+                let [l, r] = [self.bind_expr(left, scope)?, self.bind_expr(right, scope)?];
+                let session = self.context.session;
+                build::compare(
+                    CompareOp::Eq,
+                    resolve("soundex", vec![l], session)?,
+                    resolve("soundex", vec![r], session)?,
+                )?
+            }
+            _ => return Err(unsupported(right)),
+        };
+        Ok(negate_if(negated, bound))
+    }
+
     fn bind_binary(
         &mut self,
         left: &'a sql::Expr,
@@ -420,6 +446,11 @@ impl<'a> Binder<'a> {
             let sql::Expr::Identifier(name) = left else { return Err(unsupported(left)) };
             let name = name.value.trim_start_matches('@');
             return Ok(build::assign_variable(name, self.bind_expr(right, scope)?));
+        }
+        if let O::Custom(name) = op
+            && name != operator::DIV
+        {
+            return self.bind_predicate(left, name, right, scope);
         }
         let mut l = self.bind_expr(left, scope)?;
         let from = self.scope().subqueries.len();
@@ -451,7 +482,7 @@ impl<'a> Binder<'a> {
             O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
             O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
             O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
-            O::Custom(name) if name == DIV => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
+            O::Custom(_) => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
             O::BitwiseOr => Ok(build::bit(BitOp::Or, l, r)),
             O::BitwiseAnd => Ok(build::bit(BitOp::And, l, r)),
             O::BitwiseXor | O::PGBitwiseXor => Ok(build::bit(BitOp::Xor, l, r)),
@@ -479,7 +510,7 @@ pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize
 fn is_arithmetic(op: &sql::BinaryOperator) -> bool {
     use sql::BinaryOperator as O;
     matches!(op, O::Plus | O::Minus | O::Multiply | O::Divide | O::Modulo)
-        || matches!(op, O::Custom(name) if name == DIV)
+        || matches!(op, O::Custom(name) if name == operator::DIV)
 }
 
 /// Reserved words that are calls without brackets; the parser knows others (CURRENT_DATE) itself.

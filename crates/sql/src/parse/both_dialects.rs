@@ -7,6 +7,7 @@
 //! ENGINE=Aria                     /*!50700 ENGINE=InnoDB */ /*M!100200 ENGINE=Aria */
 //! KEY k (a) INVISIBLE             KEY k (a) /*!50700 INVISIBLE */ /*M!100200 IGNORED */
 //! ADD COLUMN IF NOT EXISTS a INT  ADD COLUMN a INT, or nothing at all if there is a column a already
+//! lag INT                         `lag` INT
 //! ```
 //! MariaDB passes over comments of versions from 50700 to 99999, MySQL over those with an M; so do we.
 //!
@@ -234,6 +235,10 @@ impl LogChanges {
 pub(crate) fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) -> Option<String> {
     let left_out = &changes.left_out;
     let Read { mut tokens, read_comments, unread_comments, .. } = read(text, context)?;
+    let quoted = tokens.unquoted.iter().map(|name| (name.clone(), format!("`{}`", &text[name.clone()])));
+    if let Some(text) = edited(text, quoted.collect()) {
+        return for_log(&text, context, changes).or(Some(text));
+    }
     changes.in_mariadb.iter().for_each(|(item, maria)| tokens.item_in_mariadb(*item, maria));
     // What is in such a comment already is one kind's alone.
     let pieces_met = tokens.pieces.iter().flat_map(|piece| met_by(&piece.range, &read_comments));
@@ -379,6 +384,12 @@ mod tests {
                 "ALTER TABLE t ALTER a SET DEFAULT /*!50700 (CURRENT_TIMESTAMP(3)) */ /*M!100200 NOW(3) */",
             ),
             ("ALTER TABLE t ALTER a SET DEFAULT (NOW(3))", "as it is"),
+            (
+                "CREATE TABLE lag (rank INT, virtual REAL, KEY system (rank), `out` INT) ENGINE=Aria",
+                "CREATE TABLE `lag` (`rank` INT, `virtual` REAL, KEY `system` (`rank`), `out` INT) \
+                 /*!50700 ENGINE=InnoDB */ /*M!100200 ENGINE=Aria */",
+            ),
+            ("CREATE TABLE t (a REAL, b DEC(3), c LONG VARBINARY, d DATE)", "as it is"),
             (
                 "ALTER TABLE t ALTER INDEX k VISIBLE, COMPRESSION='lz4'",
                 "ALTER TABLE t ALTER INDEX k /*!50700 VISIBLE */ /*M!100200 NOT IGNORED */, /*!50700 COMPRESSION='lz4' */ \

@@ -3,12 +3,9 @@
 //!
 //! | form | becomes |
 //! |---|---|
-//! | `a DIV b` | an operator of our own ([`DIV`]), which takes its operands without a copy |
-//! | `a MOD (b)` | the operator `%` (the lexer has done so where it could tell) |
-//! | `a SOUNDS LIKE b` | `SOUNDEX(a) = SOUNDEX(b)` |
+//! | `a DIV b`, `a BETWEEN b AND c`, … | a [`super::operator`] |
 //! | `INTERVAL '1:2' MINUTE_SECOND`, `EXTRACT(DAY_HOUR FROM a)` | the unit as `DateTimeField::Custom` |
 //! | `INTERVAL(a, b, c)` | a call of the function |
-//! | `a IN ((SELECT …), b)` | a list, in which a subquery is a value |
 //! | `CAST(a AS CHAR CHARACTER SET x)` | `CONVERT(a, CHAR CHARACTER SET x)` |
 //! | `ROW(a, b)` | `(a, b)` |
 //! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
@@ -27,6 +24,7 @@ use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::Token;
 
+use super::operator;
 use crate::expr::IntervalUnit;
 
 /// Binding strengths, loosest first: MySQL's table of operators.
@@ -44,9 +42,6 @@ mod strength {
     /// `->`, `->>`
     pub(super) const ARROW: u8 = 60;
 }
-
-/// The operator DIV, as the lexer names it.
-pub(crate) const DIV: &str = "DIV";
 
 /// MySQL as this server speaks it.
 #[derive(Debug)]
@@ -101,14 +96,13 @@ impl Dialect for Commuter {
     fn get_next_precedence(&self, parser: &Parser<'_>) -> Option<Result<u8, ParserError>> {
         let strength = match &parser.peek_token_ref().token {
             Token::Assignment => strength::ASSIGN,
-            Token::CustomBinaryOperator(_) => strength::MULTIPLY,
+            Token::CustomBinaryOperator(name) if name == operator::DIV => strength::MULTIPLY,
+            Token::CustomBinaryOperator(_) => strength::PREDICATE,
             Token::ShiftLeft | Token::ShiftRight => strength::SHIFT,
             Token::Arrow | Token::LongArrow => strength::ARROW,
             // No operators behind an operand.
             Token::ExclamationMark | Token::Colon => 0,
             Token::Word(word) if word.quote_style.is_some() => 0,
-            Token::Word(word) if word.value.eq_ignore_ascii_case("MOD") => strength::MULTIPLY,
-            Token::Word(_) if is_sounds_like(parser) => strength::PREDICATE,
             _ => return None,
         };
         Some(Ok(strength))
@@ -116,38 +110,8 @@ impl Dialect for Commuter {
 
     fn parse_infix(&self, parser: &mut Parser<'_>, left: &Expr, precedence: u8) -> Option<Result<Expr, ParserError>> {
         // `a IN (1) + 1` and `a LIKE 'b' IN (1)` need parentheses.
-        if precedence >= strength::PREDICATE && is_predicate(left) {
-            return Some(parser.expected_ref("end of expression", parser.peek_token_ref()));
-        }
-        if let Some(negated) = is_between(parser) {
-            return Some(between(parser, left, negated));
-        }
-        if let Some(negated) = is_regexp(parser) {
-            return Some(regexp(parser, left, negated));
-        }
-        let op = match &parser.peek_token_ref().token {
-            Token::Word(word) if word.quote_style.is_none() && word.value.eq_ignore_ascii_case("MOD") => {
-                BinaryOperator::Modulo
-            }
-            Token::Word(_) if is_sounds_like(parser) => {
-                parser.advance_token();
-                BinaryOperator::Eq
-            }
-            Token::Word(word) if matches!(word.keyword, Keyword::IN | Keyword::NOT) => {
-                return in_list_with_query(parser, left);
-            }
-            _ => return None,
-        };
-        parser.advance_token();
-        let right = match parser.parse_subexpr(precedence) {
-            Ok(right) => right,
-            Err(error) => return Some(Err(error)),
-        };
-        let (left, right) = match op {
-            BinaryOperator::Eq => (call("SOUNDEX", vec![left.clone()]), call("SOUNDEX", vec![right])),
-            _ => (left.clone(), right),
-        };
-        Some(Ok(Expr::BinaryOp { left: Box::new(left), op, right: Box::new(right) }))
+        let follows_predicate = precedence >= strength::PREDICATE && is_predicate(left);
+        follows_predicate.then(|| parser.expected_ref("end of expression", parser.peek_token_ref()))
     }
 
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
@@ -169,6 +133,8 @@ impl Dialect for Commuter {
                 Keyword::BINARY if word.quote_style.is_none() => Some(binary(parser)),
                 _ => None,
             },
+            Token::CustomBinaryOperator(name) if name == operator::BOUNDS => Some(bounds(parser)),
+            Token::CustomBinaryOperator(name) if name == operator::LIST => Some(list(parser)),
             Token::Minus => Some(unary(parser, UnaryOperator::Minus, strength::NEGATE)),
             Token::Plus => Some(unary(parser, UnaryOperator::Plus, strength::NEGATE)),
             Token::Tilde => Some(unary(parser, UnaryOperator::BitwiseNot, strength::NEGATE)),
@@ -180,13 +146,14 @@ impl Dialect for Commuter {
 
 fn is_predicate(expr: &Expr) -> bool {
     use Expr::*;
+    if let BinaryOp { op: BinaryOperator::Custom(name), .. } = expr {
+        return name != operator::DIV;
+    }
     matches!(
         expr,
-        Between { .. }
-            | InList { .. }
+        InList { .. }
             | InSubquery { .. }
             | Like { .. }
-            | RLike { .. }
             | MemberOf(_)
             | IsNull(_)
             | IsNotNull(_)
@@ -199,76 +166,24 @@ fn is_predicate(expr: &Expr) -> bool {
     )
 }
 
-/// The keyword so many tokens ahead; NoKeyword for anything else.
-fn keyword_at(parser: &Parser<'_>, ahead: usize) -> Keyword {
-    match &parser.peek_nth_token_ref(ahead).token {
-        Token::Word(word) if word.quote_style.is_none() => word.keyword,
-        _ => Keyword::NoKeyword,
-    }
-}
-
-/// `[NOT] BETWEEN`; whether NOT stands there.
-fn is_between(parser: &Parser<'_>) -> Option<bool> {
-    let keyword = |ahead| keyword_at(parser, ahead);
-    match keyword(0) {
-        Keyword::BETWEEN => Some(false),
-        Keyword::NOT if keyword(1) == Keyword::BETWEEN => Some(true),
-        _ => None,
-    }
-}
-
-/// `[NOT] REGEXP`, `[NOT] RLIKE`; whether NOT stands there.
-fn is_regexp(parser: &Parser<'_>) -> Option<bool> {
-    let negated = keyword_at(parser, 0) == Keyword::NOT;
-    matches!(keyword_at(parser, usize::from(negated)), Keyword::REGEXP | Keyword::RLIKE).then_some(negated)
-}
-
-/// `sqlparser` passes over a pattern that is NULL.
-fn regexp(parser: &mut Parser<'_>, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
-    let regexp = keyword_at(parser, usize::from(negated)) == Keyword::REGEXP;
-    (0..=usize::from(negated)).for_each(|_| parser.advance_token());
-    let pattern = Box::new(parser.parse_subexpr(strength::PREDICATE)?);
-    Ok(Expr::RLike { negated, expr: Box::new(left.clone()), pattern, regexp })
-}
-
-/// The upper bound may be a predicate itself: `a BETWEEN 0 AND (2 IN (1))` without the parentheses.
-fn between(parser: &mut Parser<'_>, left: &Expr, negated: bool) -> Result<Expr, ParserError> {
-    (0..=usize::from(negated)).for_each(|_| parser.advance_token());
+/// Both bounds. The upper one may be a predicate itself: `a BETWEEN 0 AND (2 IN (1))` without the parentheses.
+fn bounds(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
     let low = parser.parse_subexpr(strength::PREDICATE)?;
     parser.expect_keyword(Keyword::AND)?;
-    let high = parser.parse_subexpr(strength::COMPARE)?;
-    Ok(Expr::Between { expr: Box::new(left.clone()), negated, low: Box::new(low), high: Box::new(high) })
+    Ok(Expr::Tuple(vec![low, parser.parse_subexpr(strength::COMPARE)?]))
 }
 
-/// `[NOT] IN ((SELECT …), …)`: the parser knows either a list or a subquery.
-fn in_list_with_query(parser: &mut Parser<'_>, left: &Expr) -> Option<Result<Expr, ParserError>> {
-    let keyword = |ahead| keyword_at(parser, ahead);
-    let negated = keyword(0) == Keyword::NOT;
-    let at = usize::from(negated);
-    let opens = |ahead| parser.peek_nth_token_ref(ahead).token == Token::LParen;
-    if keyword(at) != Keyword::IN || !opens(at + 1) || !opens(at + 2) || keyword(at + 3) != Keyword::SELECT {
-        return None;
+/// `((SELECT …), …)`, behind which the predicate ends.
+fn list(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.expect_token(&Token::LParen)?;
+    let list = parser.parse_comma_separated(Parser::parse_expr)?;
+    parser.expect_token(&Token::RParen)?;
+    if parser.get_next_precedence()? >= strength::PREDICATE {
+        return parser.expected_ref("end of expression", parser.peek_token_ref());
     }
-    // A comma behind the first subquery tells the list.
-    let (mut depth, mut index) = (0, parser.index());
-    let comma = loop {
-        match &parser.token_at(index).token {
-            Token::LParen => depth += 1,
-            Token::RParen if depth == 0 => break false,
-            Token::RParen => depth -= 1,
-            Token::Comma if depth == 1 => break true,
-            Token::EOF => break false,
-            _ => {}
-        }
-        index += 1;
-    };
-    if !comma {
-        return None;
-    }
-    (0..at + 2).for_each(|_| parser.advance_token());
-    let list = parser.parse_comma_separated(Parser::parse_expr);
-    let list = list.and_then(|list| parser.expect_token(&Token::RParen).map(|_| list));
-    Some(list.map(|list| Expr::InList { expr: Box::new(left.clone()), list, negated }))
+    Ok(Expr::Tuple(list))
 }
 
 /// `ROW(a, b)`, which is `(a, b)`.
@@ -292,14 +207,6 @@ fn binary(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
 
 fn follows(parser: &Parser<'_>, token: &Token) -> bool {
     parser.peek_nth_token_ref(1).token == *token
-}
-
-fn is_sounds_like(parser: &Parser<'_>) -> bool {
-    let word = |ahead| match &parser.peek_nth_token_ref(ahead).token {
-        Token::Word(word) if word.quote_style.is_none() => word.value.as_str(),
-        _ => "",
-    };
-    word(0).eq_ignore_ascii_case("SOUNDS") && word(1).eq_ignore_ascii_case("LIKE")
 }
 
 fn unary(parser: &mut Parser<'_>, op: UnaryOperator, strength: u8) -> Result<Expr, ParserError> {

@@ -4,8 +4,8 @@
 //! variables with quotes, names that begin with digits, or binary bytes; and because a byte offset for each token costs
 //! nothing here. Space and comments give no tokens.
 //!
-//! Some tokens are put in words that `sqlparser` has: `||` is the word OR unless PIPES_AS_CONCAT, `\N` is NULL, `a MOD b` is
-//! `a % b`; the third `?` is `?2`.
+//! Some tokens are put in words that `sqlparser` has: `||` is the word OR unless PIPES_AS_CONCAT, `\N` is NULL; the third `?` is
+//! `?2`; for [`operator`]s of its own.
 
 use base::memory;
 use std::ops::Range;
@@ -15,9 +15,9 @@ use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 use types::charset::Charset;
 
 use super::ParseContext;
-use super::dialect::DIV;
 use super::error::ParseError;
 use super::literal_rows::Cutter;
+use super::operator;
 use super::raw::version_comment;
 use super::versions::{Opening, ReadComment, unread};
 use crate::expr::SqlMode;
@@ -69,7 +69,6 @@ fn read(mut lexer: Lexer<'_>) -> Result<Lexed, ParseError> {
         if token == Token::SemiColon {
             end = Some(start);
         } else if !lexer.lengthens(&token) {
-            lexer.tell_mod(&token);
             let span = Span::new(location(start), location(lexer.at));
             lexer.tokens.push(TokenWithSpan::new(token, span));
             lexer.cut(start)?;
@@ -122,8 +121,9 @@ impl<'a> Lexer<'a> {
     }
 
     fn done(self, end: usize, after: Option<usize>) -> Lexed {
-        let Lexer { tokens, param_count, read_comments, unread_comments, cutter, .. } = self;
+        let Lexer { mut tokens, param_count, read_comments, unread_comments, cutter, .. } = self;
         let literal_rows = cutter.map(Cutter::places).unwrap_or_default();
+        operator::put(&mut tokens);
         Lexed { tokens, end, after, param_count, read_comments, unread_comments, literal_rows }
     }
 
@@ -416,32 +416,12 @@ impl<'a> Lexer<'a> {
             self.at += 1;
         }
         let word = &self.text[start..self.at];
-        if word.eq_ignore_ascii_case(DIV) && !self.after_a_period() {
-            return Token::CustomBinaryOperator(DIV.into());
-        }
         // `1a` after a period, and names that are digits only, are never keywords; everything else may be.
         Token::make_word(word, None)
     }
 
     pub(super) fn after_a_period(&self) -> bool {
         self.tokens.last().is_some_and(|token| token.token == Token::Period)
-    }
-
-    /// Makes `%` of a MOD at the end of the tokens, if what is around it tells that it is not the function.
-    fn tell_mod(&mut self, next: &Token) {
-        let [before @ .., last] = self.tokens.as_mut_slice() else { return };
-        let Token::Word(word) = &last.token else { return };
-        if word.quote_style.is_some() || !word.value.eq_ignore_ascii_case("MOD") {
-            return;
-        }
-        let operand = before.last().map(|token| &token.token);
-        let behind_operand = matches!(
-            operand,
-            Some(Token::RParen | Token::Number(..) | Token::SingleQuotedString(_) | Token::Placeholder(_))
-        );
-        if operand != Some(&Token::Period) && (behind_operand || *next != Token::LParen) {
-            last.token = Token::Mod;
-        }
     }
 
     fn operator(&mut self) -> Result<Token, ParseError> {
@@ -541,7 +521,7 @@ mod tests {
         assert_eq!(tokens("a || b && !c"), "a OR b AND ! c");
         assert_eq!(
             tokens("a MOD b mod (c) + MOD(d, e) + 1 MOD (2) + t.mod"),
-            "a % b mod ( c ) + MOD ( d , e ) + 1 % ( 2 ) + t . mod"
+            "a % b % ( c ) + MOD ( d , e ) + 1 % ( 2 ) + t . mod"
         );
         assert_eq!(tokens_in("a || b", SqlMode::PIPES_AS_CONCAT), "a || b");
     }

@@ -38,6 +38,7 @@ pub(crate) mod joins;
 mod lexer;
 mod literal_rows;
 mod load;
+pub(crate) mod operator;
 mod program;
 #[cfg(test)]
 mod property_tests;
@@ -54,6 +55,7 @@ mod transaction;
 mod unsupported;
 mod user_options;
 mod versions;
+mod words;
 mod xa;
 
 use std::ops::Range;
@@ -70,7 +72,6 @@ use crate::expr::SqlMode;
 pub use self::both_dialects::LogChanges;
 pub(crate) use self::both_dialects::for_log;
 pub(crate) use self::declared_charset::conflict as conflict_of_charsets;
-pub(crate) use self::dialect::DIV;
 pub(crate) use self::digits::{bit_bytes, hex_bytes};
 pub(crate) use self::dml::plain_values;
 pub(crate) use self::literal_rows::Literal;
@@ -81,7 +82,7 @@ pub(crate) use self::select_items::{first_string, select_items};
 pub(crate) use self::timestamps::OldColumn;
 pub use self::versions::Reader;
 pub(crate) use self::versions::as_executed;
-pub(crate) use tokens::RESERVED;
+pub(crate) use words::RESERVED;
 
 /// On what the meaning of text depends.
 #[derive(Clone, Copy, Debug, Default)]

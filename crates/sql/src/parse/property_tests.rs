@@ -96,6 +96,12 @@ proptest! {
     }
 }
 
+/// Operators in brackets in brackets, with a long list inside.
+fn around_a_list(operator: &str) -> String {
+    const DEPTH: usize = 450;
+    format!("SELECT {}1 IN (1{}){}", "(".repeat(DEPTH), ", 1".repeat(100_000), format!("){operator}").repeat(DEPTH))
+}
+
 /// Long lists and chains take time in proportion to their length (otherwise this takes minutes).
 #[test]
 fn long_texts() {
@@ -107,6 +113,12 @@ fn long_texts() {
         repeated("SELECT 1", " OR 1 = 2", 100_000),
         repeated("SELECT 1", " AND 1 = 2 OR 1 = 3", 50_000),
         repeated("SELECT 1", ", 1", 50_000),
+        around_a_list(" BETWEEN 0 AND 1"),
+        around_a_list(" NOT REGEXP 'a'"),
+        around_a_list(" SOUNDS LIKE 'a'"),
+        around_a_list(" MOD (2)"),
+        around_a_list(" * rank MOD (2)"),
+        around_a_list(" IN ((SELECT 1), 2)"),
     ] {
         assert!(parse_one(&text, &ParseContext::default()).is_ok(), "{}…", &text[..40]);
     }

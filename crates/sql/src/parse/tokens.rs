@@ -12,6 +12,7 @@ use super::dialect::COMMUTER;
 use super::error::ParseError;
 use super::literal_rows::LiteralRows;
 use super::timestamps::TimestampColumn;
+use super::words::{is_reserved_elsewhere, may_be_name};
 use super::{Parsed, range};
 use crate::charsets;
 use crate::ddl::{check_database_name, check_table_name};
@@ -37,6 +38,8 @@ pub(super) struct Tokens<'a> {
     pub(super) timestamps: Vec<TimestampColumn>,
     /// What one kind of server has for itself.
     pub(super) pieces: Vec<Piece>,
+    /// Names without quotes that another kind of server takes for reserved words.
+    pub(super) unquoted: Vec<Range<usize>>,
     /// Literals that are defaults of TEXT, BLOB or JSON columns.
     pub(super) text_defaults: Vec<Range<usize>>,
     /// Times with other digits than their columns have, and those.
@@ -69,6 +72,7 @@ impl<'a> Tokens<'a> {
             utf8mb3: Vec::new(),
             timestamps: Vec::new(),
             pieces: Vec::new(),
+            unquoted: Vec::new(),
             text_defaults: Vec::new(),
             other_digits: Vec::new(),
             replaced: None,
@@ -204,6 +208,9 @@ impl<'a> Tokens<'a> {
         match self.peek() {
             Some(Token::Word(word)) if word.quote_style.is_some() || may_be_name(&word.value) => {
                 let name = word.value.clone();
+                if word.quote_style.is_none() && is_reserved_elsewhere(&name) {
+                    self.unquoted.push(self.range_of(self.at));
+                }
                 self.at += 1;
                 Ok(name)
             }
@@ -414,187 +421,5 @@ impl<'a> Tokens<'a> {
                 }
             }
         }
-    }
-}
-
-/// Words that are no names without quotes. (MySQL has more; those that begin a clause of our grammar are enough for it to
-/// find its way.)
-pub(crate) const RESERVED: &[&str] = &[
-    "ADD",
-    "ALL",
-    "ALTER",
-    "ANALYZE",
-    "AND",
-    "AS",
-    "ASC",
-    "BEFORE",
-    "BETWEEN",
-    "BIGINT",
-    "BINARY",
-    "BLOB",
-    "BOTH",
-    "BY",
-    "CALL",
-    "CASCADE",
-    "CASE",
-    "CHANGE",
-    "CHAR",
-    "CHARACTER",
-    "CHECK",
-    "COLLATE",
-    "COLUMN",
-    "CONDITION",
-    "CONSTRAINT",
-    "CONTINUE",
-    "CONVERT",
-    "CREATE",
-    "CROSS",
-    "CURRENT_DATE",
-    "CURRENT_TIME",
-    "CURRENT_TIMESTAMP",
-    "CURRENT_USER",
-    "DATABASE",
-    "DATABASES",
-    "DECIMAL",
-    "DECLARE",
-    "DEFAULT",
-    "DELAYED",
-    "DELETE",
-    "DESC",
-    "DESCRIBE",
-    "DISTINCT",
-    "DISTINCTROW",
-    "DIV",
-    "DOUBLE",
-    "DROP",
-    "DUAL",
-    "ELSE",
-    "ENCLOSED",
-    "ESCAPED",
-    "EXISTS",
-    "EXPLAIN",
-    "FALSE",
-    "FLOAT",
-    "FOR",
-    "FORCE",
-    "FOREIGN",
-    "FROM",
-    "FULLTEXT",
-    "GRANT",
-    "GROUP",
-    "HAVING",
-    "HIGH_PRIORITY",
-    "IF",
-    "IGNORE",
-    "IN",
-    "INDEX",
-    "INFILE",
-    "INNER",
-    "INSERT",
-    "INT",
-    "INTEGER",
-    "INTERVAL",
-    "INTO",
-    "IS",
-    "JOIN",
-    "KEY",
-    "KEYS",
-    "KILL",
-    "LEADING",
-    "LEFT",
-    "LIKE",
-    "LIMIT",
-    "LINES",
-    "LOAD",
-    "LOCALTIME",
-    "LOCALTIMESTAMP",
-    "LOCK",
-    "LONGBLOB",
-    "LONGTEXT",
-    "MATCH",
-    "MEDIUMBLOB",
-    "MEDIUMINT",
-    "MEDIUMTEXT",
-    "MOD",
-    "NATURAL",
-    "NOT",
-    "NULL",
-    "NUMERIC",
-    "ON",
-    "OPTIMIZE",
-    "OPTION",
-    "OR",
-    "ORDER",
-    "OUTER",
-    "OUTFILE",
-    "PRIMARY",
-    "PROCEDURE",
-    "PURGE",
-    "RANGE",
-    "READ",
-    "REFERENCES",
-    "REGEXP",
-    "RELEASE",
-    "RENAME",
-    "REPLACE",
-    "REQUIRE",
-    "RESTRICT",
-    "REVOKE",
-    "RIGHT",
-    "RLIKE",
-    "SCHEMA",
-    "SCHEMAS",
-    "SELECT",
-    "SET",
-    "SHOW",
-    "SMALLINT",
-    "SPATIAL",
-    "SQL_CALC_FOUND_ROWS",
-    "STARTING",
-    "STRAIGHT_JOIN",
-    "TABLE",
-    "TERMINATED",
-    "THEN",
-    "TINYBLOB",
-    "TINYINT",
-    "TINYTEXT",
-    "TO",
-    "TRAILING",
-    "TRIGGER",
-    "TRUE",
-    "UNION",
-    "UNIQUE",
-    "UNLOCK",
-    "UNSIGNED",
-    "UPDATE",
-    "USAGE",
-    "USE",
-    "USING",
-    "VALUES",
-    "VARBINARY",
-    "VARCHAR",
-    "WHEN",
-    "WHERE",
-    "WHILE",
-    "WITH",
-    "WRITE",
-    "XOR",
-    "ZEROFILL",
-];
-
-fn may_be_name(word: &str) -> bool {
-    if word.starts_with('@') {
-        return false;
-    }
-    // Numbers alone are names only after a period; the lexer makes them numbers elsewhere.
-    let upper = word.to_ascii_uppercase();
-    RESERVED.binary_search(&upper.as_str()).is_err()
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn reserved_words_are_sorted() {
-        assert!(super::RESERVED.is_sorted());
     }
 }
