@@ -44,6 +44,8 @@ const OF_MARIADB: &[&str] = &[
     "REVOKE BINLOG MONITOR ON *.* FROM u@localhost",
     "CREATE TABLE d.v (a INT PRIMARY KEY /*!100100 , b INT */ /*!110800 , c INT */ /*M! , e INT */ /*M!100100 , f INT */ /*!90000 , g INT */)",
     "ALTER TABLE d.v ADD /*!99999 x INT, ADD */ w INT COMMENT '/*!99999 */ /*M! */', ADD q FLOAT(7,3)",
+    "CREATE TABLE d.words (id INT PRIMARY KEY, lag INT, lateral INT, KEY rank (lag), CONSTRAINT system FOREIGN KEY grouping (lag) REFERENCES d.b (id))",
+    "ALTER TABLE d.words CHANGE lateral empty INT AFTER id, RENAME KEY rank TO first_value",
 ];
 
 /// What a MySQL writes.
@@ -102,9 +104,12 @@ const OF_OURS: &[&str] = &[
     "CREATE TABLE d.par (id INT PRIMARY KEY, v INT)",
     "CREATE TABLE d.chi (id INT PRIMARY KEY, p INT, FOREIGN KEY (p) REFERENCES d.par (id) ON DELETE CASCADE)",
     "INSERT INTO d.par VALUES (6, 6); INSERT INTO d.chi VALUES (1, 6); REPLACE INTO d.par VALUES (6, 60)",
+    "CREATE TABLE d.lead (id INT PRIMARY KEY, lag INT, page_checksum INT, of INT, KEY rank (lag), CONSTRAINT system FOREIGN KEY grouping (lag) REFERENCES d.par (id))",
+    "ALTER TABLE d.lead CHANGE page_checksum empty INT AFTER id, RENAME KEY rank TO first_value, ADD KEY row_number (of)",
+    "INSERT INTO d.lead (id, of) VALUES (1, 2)",
 ];
 
-const ROWS: [&str; 8] = ["v", "x", "s", "w", "n", "k", "par", "chi"];
+const ROWS: [&str; 9] = ["v", "x", "s", "w", "n", "k", "par", "chi", "lead"];
 
 const COLUMNS: &str = "SELECT table_name, column_name, ordinal_position, data_type, is_nullable, extra LIKE '%on update%' \
      FROM information_schema.columns WHERE table_schema = 'd' AND table_name <> 'marks' ORDER BY 1, 3";
