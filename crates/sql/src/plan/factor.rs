@@ -3,6 +3,10 @@
 use crate::bind::tree::FromTree;
 use crate::expr::{Constancy, Expr, ExprKind};
 
+/// So many conjuncts of a branch are looked for in the others, and in so many of theirs: all pairs of long ones would take the square.
+const COMMON_MAX: usize = 64;
+const PARTS_MAX: usize = 1024;
+
 /// Takes what the branches of ORs have in common out of them.
 pub(super) fn factor_conditions(conditions: &mut Vec<Expr>) {
     for condition in std::mem::take(conditions) {
@@ -33,7 +37,7 @@ fn factor(condition: Expr, conditions: &mut Vec<Expr>) {
     let ExprKind::Or(branches) = kind else { return };
     let rests = branches.into_iter().map(|branch| {
         let ty = branch.ty.clone();
-        let mut rest: Vec<Expr> = parts_of(branch).into_iter().filter(|part| !common.contains(part)).collect();
+        let mut rest: Vec<Expr> = parts_of(branch).into_iter().filter(|part| !has(&common, part)).collect();
         match rest.len() {
             0 => None,
             1 => rest.pop(),
@@ -49,14 +53,30 @@ fn factor(condition: Expr, conditions: &mut Vec<Expr>) {
 /// The conjuncts that all branches have.
 fn common_parts(branches: &[Expr]) -> Vec<Expr> {
     let Some((first, others)) = branches.split_first() else { return Vec::new() };
-    let mut common: Vec<&Expr> = conjuncts(first).iter().filter(|part| is_repeatable(part)).collect();
+    let parts = conjuncts(first).iter().take(COMMON_MAX);
+    let mut common: Vec<&Expr> = parts.filter(|part| is_repeatable(part)).collect();
     for branch in others {
-        common.retain(|part| conjuncts(branch).contains(part));
+        let parts = conjuncts(branch);
+        common.retain(|part| has(&parts[..parts.len().min(PARTS_MAX)], part));
         if common.is_empty() {
             break;
         }
     }
     common.into_iter().cloned().collect()
+}
+
+fn has(parts: &[Expr], wanted: &Expr) -> bool {
+    parts.iter().any(|part| part == wanted || is_turned_round(part, wanted))
+}
+
+/// Whether one is `a = b` and the other `b = a`.
+fn is_turned_round(one: &Expr, other: &Expr) -> bool {
+    match (&one.kind, &other.kind) {
+        (ExprKind::Compare { op, args, .. }, ExprKind::Compare { op: other_op, args: others, .. }) => {
+            *op == other_op.mirrored() && args[0] == others[1] && args[1] == others[0]
+        }
+        _ => false,
+    }
 }
 
 fn is_repeatable(expr: &Expr) -> bool {
