@@ -330,3 +330,14 @@ SELECT a + 0 FROM places_of_members UNION ALL SELECT b + 0 FROM places_of_member
 SELECT CONCAT(a) FROM (SELECT a FROM places_of_members WHERE id = 1 UNION ALL SELECT b FROM places_of_members WHERE id = 1) d;
 SELECT MID('abc',2), MID('abc',0), MID('abc',-2), MID('abc',2,1);
 SELECT LENGTH(UPPER('ⱥⱦ')), LOWER('ÀÉÎ'), UPPER('straße ñ'), HEX(UPPER('ÿ'));
+
+-- A constant beside the YEAR column of a subquery
+CREATE TABLE years (y YEAR);
+INSERT INTO years VALUES (1999), (2001);
+SELECT 99 IN (SELECT y FROM years), 99 IN (SELECT y FROM years WHERE y > 2000), '99' IN (SELECT y FROM years), 99 = ANY (SELECT y FROM years), 1 IN (SELECT y FROM years);
+SELECT 99 > ALL (SELECT y FROM years), (99, 1) IN (SELECT y, 1 FROM years), 99 = (SELECT MAX(y) FROM years WHERE y < 2000), 99 IN (SELECT MAX(y) FROM years GROUP BY y), 99 IN (SELECT y + 0 FROM years);
+SELECT (SELECT 99) IN (SELECT y FROM years), 99.0 IN (SELECT y FROM years), 99e0 IN (SELECT y FROM years), 99 >= ANY (SELECT y FROM years), 99 NOT IN (SELECT y FROM years), 2 > ANY (SELECT y FROM years);
+SELECT 1 < ALL (SELECT y FROM years), 3 > ALL (SELECT y FROM years), 99 IN (SELECT y FROM years UNION SELECT y FROM years), 99 IN (SELECT y FROM (SELECT y FROM years LIMIT 9) d), 99 IN (SELECT DISTINCT y FROM years);
+DROP TABLE years;
+CREATE USER a@'b@c';
+SELECT table_name, partition_name, partition_comment, nodegroup, checksum FROM information_schema.partitions WHERE table_schema = DATABASE() ORDER BY 1 LIMIT 3;

@@ -9,7 +9,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::row::{as_query, as_row};
 use crate::bind::scope::Scope;
 use crate::bind::tree::{BoundBody, BoundQuery, SubqueryKind};
-use crate::expr::{CompareOp, Expr, ExprKind, ExprType, Kind, build};
+use crate::expr::{CompareOp, Expr, ExprKind, ExprType, Kind, build, year_beside_column};
 use types::Value;
 
 impl<'a> Binder<'a> {
@@ -161,6 +161,11 @@ impl<'a> Binder<'a> {
         kind: impl FnOnce(Vec<Expr>, Expr) -> SubqueryKind,
     ) -> Result<Expr, SqlError> {
         count_literals(&mut bound, &left);
+        let beside = |(at, value): (usize, Expr)| match is_column(&bound, at) {
+            true => year_beside_column(value, &bound.types[at]),
+            false => value,
+        };
+        let left: Vec<Expr> = left.into_iter().enumerate().map(beside).collect();
         // The comparison is over a row of the left side's values and then the subquery's.
         let column = |slot: usize, ty: &ExprType| Expr::column(slot, ExprType { utc: false, ..ty.clone() });
         let count = left.len();
@@ -203,6 +208,18 @@ impl<'a> Binder<'a> {
             sql::Expr::Subquery(query) => self.bind_quantified(left, op, all, query, scope),
             other => Err(SqlError::not_supported(other)),
         }
+    }
+}
+
+/// Whether a query gives a column there as it is.
+fn is_column(query: &BoundQuery, at: usize) -> bool {
+    match &query.body {
+        BoundBody::Block(block) => {
+            let is_aggregate = |slot: usize| matches!(block.frame.slots[slot].source, SlotSource::Aggregate { .. });
+            block.select[at].as_column().is_some_and(|slot| !is_aggregate(slot))
+        }
+        BoundBody::Union(union) => union.branches.iter().all(|branch| is_column(branch, at)),
+        BoundBody::Values(_) => false,
     }
 }
 

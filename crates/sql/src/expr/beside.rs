@@ -141,7 +141,8 @@ fn exact_beside_column(arg: Expr, column: &ExprType) -> Expr {
 /// Up to this number each integer has a DOUBLE of its own.
 pub(crate) const EXACT_DOUBLES: f64 = 9_007_199_254_740_992.0;
 
-fn year_beside_column(arg: Expr, column: &ExprType) -> Expr {
+/// A constant beside a YEAR column as a year.
+pub(crate) fn year_beside_column(arg: Expr, column: &ExprType) -> Expr {
     // What a subquery gives is shown without zeros in front, and is no column's value any more.
     if column.origin != Some(ColumnType::Year) || !column.zerofill {
         return arg;

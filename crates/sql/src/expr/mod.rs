@@ -51,7 +51,7 @@ mod zone;
 mod tests;
 
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
-pub(crate) use beside::{is_number, moment_of, time_of};
+pub(crate) use beside::{is_number, moment_of, time_of, year_beside_column};
 pub(crate) use context::interrupted;
 pub use context::{Deadline, EvalContext, Host, SessionInfo, TimeLimit, Warning, WarningLevel, Warnings, Watch};
 pub use convert::{Strictness, convert_for_column};

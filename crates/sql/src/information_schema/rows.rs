@@ -178,6 +178,30 @@ pub(super) fn tables(source: &Source<'_>) -> Rows {
     Ok(rows)
 }
 
+/// Tables as their own only partitions, without a name, as MySQL shows those that have none.
+pub(super) fn partitions(source: &Source<'_>) -> Rows {
+    const NUMBERS: usize = 10;
+    let row = |schema: &str, name: &str, numbers: Vec<Value>| {
+        let mut row = vec![catalog(), text(schema), text(name)];
+        row.resize(13, Value::Null);
+        row.extend(numbers);
+        row.extend([text(""), text(""), Value::Null]);
+        row
+    };
+    let names = |database: &'static str| table_names(database).into_iter().map(move |name| (database, name));
+    let system = DATABASES.iter().flat_map(|database| names(database));
+    let mut rows: Vec<_> = system.map(|(database, name)| row(database, &name, vec![Value::Null; NUMBERS])).collect();
+    for table in source.tables() {
+        let mut numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
+        // From the number of rows on, but for AUTO_INCREMENT and the collation.
+        numbers.truncate(16);
+        numbers.remove(14);
+        numbers.remove(10);
+        rows.push(row(&table.def.schema, &table.def.name, numbers.split_off(4)));
+    }
+    Ok(rows)
+}
+
 /// NULL for what is from before there were such times.
 pub(super) fn time_of(seconds: u32, zone: &TimeZone) -> Value {
     let local = (seconds > 0).then(|| utc_micros_to_local(i64::from(seconds) * 1_000_000, zone));

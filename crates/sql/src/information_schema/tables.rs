@@ -118,7 +118,7 @@ pub(super) const TABLES: &[TableSpec] = &[
          PARTITION_EXPRESSION v2048?, SUBPARTITION_EXPRESSION v2048?, PARTITION_DESCRIPTION t?, TABLE_ROWS u?, \
          AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, CREATE_TIME s?, UPDATE_TIME s?, \
          CHECK_TIME s?, CHECKSUM b?, PARTITION_COMMENT t, NODEGROUP v256?, TABLESPACE_NAME v268?",
-        rows::none,
+        rows::partitions,
     ),
     schema(
         "PLUGINS",

@@ -17,7 +17,7 @@ use crate::ddl::{check_database_name, check_table_name};
 const USER_CHARS_MAX: usize = 32;
 const HOST_CHARS_MAX: usize = 255;
 
-/// 1470 if a part of a name is too long, unless it may be.
+/// 1470 if a part of a name is too long, 1105 for a host with an `@`, unless it is from a log.
 pub(super) fn checked_name(name: UserName, may_be_long: bool) -> Parsed<UserName> {
     /// So much of it is shown.
     const SHOWN: usize = 70;
@@ -27,6 +27,10 @@ pub(super) fn checked_name(name: UserName, may_be_long: bool) -> Parsed<UserName
             let message = format!("String '{shown}' is too long for {what} (should be no longer than {most})");
             return Err(SqlError::new(codes::WRONG_STRING_LENGTH, message).into());
         }
+    }
+    if !may_be_long && name.host.contains('@') {
+        let message = "Malformed hostname (illegal symbol: '@')";
+        return Err(SqlError::new(codes::UNKNOWN_ERROR, message).into());
     }
     Ok(name)
 }
