@@ -345,22 +345,22 @@ fn functions_of_a_maria() {
         let sql = format!("SELECT {call}");
         assert_eq!(ours.client().query(&sql).unwrap(), maria.client().query(&sql).unwrap(), "{call}");
     }
-    for call in [
-        "JSON_QUERY('{}', '$')",
-        "CHR(65)",
-        "TO_CHAR(NOW())",
-        "SFORMAT('{}', 1)",
-        "PASSWORD('a')",
-        "COLUMN_JSON('')",
-        "SYS_GUID()",
-        "UUID_v7()",
-        "CRC32C('a')",
-        "DATE_FORMAT(NOW(), '%W', 'de_DE')",
-        "ETAG('a')",
-        "ICU_VERSION()",
+    for (call, code) in [
+        ("JSON_QUERY('{}', '$')", "1305"),
+        ("CHR(65)", "1305"),
+        ("TO_CHAR(NOW())", "1305"),
+        ("SFORMAT('{}', 1)", "1305"),
+        ("PASSWORD('a')", "1305"),
+        ("COLUMN_JSON('')", "1305"),
+        ("SYS_GUID()", "1305"),
+        ("UUID_V7()", "1305"),
+        ("CRC32C('a')", "1305"),
+        ("ETAG('a')", "1235"),
+        ("ICU_VERSION()", "1235"),
     ] {
         let error = ours.client().query(&format!("SELECT {call}")).unwrap_err();
-        let name = call.split('(').next().unwrap().to_uppercase();
-        assert!(error.contains("1235") && error.contains(&name), "{call}: {error}");
+        let name = call.split('(').next().unwrap();
+        assert!(error.contains(code) && error.contains(name), "{call}: {error}");
+        assert!(error.contains("support"), "{call}: {error}");
     }
 }

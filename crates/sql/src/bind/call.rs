@@ -112,7 +112,6 @@ impl<'a> Binder<'a> {
                 Ok([date, months]) => build::interval(date, months, IntervalUnit::Month, false),
                 Err(args) => self.call(name, args),
             },
-            ("date_format", 3) => Err(SqlError::not_supported("DATE_FORMAT() with a language")),
             _ => self.call(name, args),
         }
     }

@@ -272,13 +272,15 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
     Expr { kind: ExprKind::Call { function: Function(info), args }, ty }
 }
 
-/// 1305; 1235 if MySQL or MariaDB has it.
+/// 1305, as MySQL; 1235 if MySQL has it.
 fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
-    if missing::is_missing(&name.to_ascii_lowercase()) {
+    let lower = name.to_ascii_lowercase();
+    if missing::is_missing(&lower) {
         return SqlError::not_supported(format!("{}()", name.to_uppercase()));
     }
     let schema = session.database.as_deref().map(|schema| format!("{schema}.")).unwrap_or_default();
-    SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {schema}{name} does not exist"))
+    let whose = if missing::is_of_mariadb(&lower) { "; it is MariaDB's, and not supported yet" } else { "" };
+    SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {schema}{name} does not exist{whose}"))
 }
 
 /// The number of an ENUM's member, the bits of a SET, the number with which the text of a TEXT or BLOB begins.
