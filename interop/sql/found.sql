@@ -341,3 +341,4 @@ SELECT 1 < ALL (SELECT y FROM years), 3 > ALL (SELECT y FROM years), 99 IN (SELE
 DROP TABLE years;
 CREATE USER a@'b@c';
 SELECT table_name, partition_name, partition_comment, nodegroup, checksum FROM information_schema.partitions WHERE table_schema = DATABASE() ORDER BY 1 LIMIT 3;
+SELECT HEX(CAST(x'F09F9881' AS CHAR CHARACTER SET 'utf8mb4')), CONVERT('a' USING 'latin1'), HEX(CHAR(228 USING 'latin1')), CAST('a' AS CHAR CHARSET `latin1`), CAST("a" AS CHAR(3) CHARACTER SET "latin1");

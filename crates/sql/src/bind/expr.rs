@@ -148,9 +148,9 @@ impl<'a> Binder<'a> {
             E::Convert { expr, data_type, charset, .. } => {
                 let bound = bind(self, expr)?;
                 match (data_type, charset) {
-                    (Some(data_type), Some(charset)) => self.bind_cast_in(bound, data_type, &charset.to_string()),
+                    (Some(data_type), Some(charset)) => self.bind_cast_in(bound, data_type, charset_name(charset)),
                     (Some(data_type), None) => self.bind_cast(bound, data_type),
-                    (None, Some(charset)) => self.bind_convert_using(bound, &charset.to_string()),
+                    (None, Some(charset)) => self.bind_convert_using(bound, charset_name(charset)),
                     (None, None) => Err(unsupported(expr)),
                 }
             }
@@ -557,6 +557,11 @@ pub(crate) fn negate_if(negated: bool, expr: Expr) -> Expr {
 /// 1241
 pub(crate) fn wrong_operands(columns: usize) -> SqlError {
     SqlError::new(codes::OPERAND_COLUMNS, format!("Operand should contain {columns} column(s)"))
+}
+
+/// The name of a character set, which may stand in quotes of any kind.
+fn charset_name(name: &sql::ObjectName) -> &str {
+    name.0.last().and_then(|part| part.as_ident()).map_or("", |name| &name.value)
 }
 
 /// 1235 for an expression.
