@@ -342,3 +342,7 @@ DROP TABLE years;
 CREATE USER a@'b@c';
 SELECT table_name, partition_name, partition_comment, nodegroup, checksum FROM information_schema.partitions WHERE table_schema = DATABASE() ORDER BY 1 LIMIT 3;
 SELECT HEX(CAST(x'F09F9881' AS CHAR CHARACTER SET 'utf8mb4')), CONVERT('a' USING 'latin1'), HEX(CHAR(228 USING 'latin1')), CAST('a' AS CHAR CHARSET `latin1`), CAST("a" AS CHAR(3) CHARACTER SET "latin1");
+CREATE TABLE counted_by_a_variable (id INT PRIMARY KEY);
+INSERT INTO counted_by_a_variable VALUES (1), (2), (3);
+SELECT @counter_a := @counter_a + 1 FROM counted_by_a_variable, (SELECT @counter_a := 0) i;
+DROP TABLE counted_by_a_variable;

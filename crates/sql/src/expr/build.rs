@@ -365,14 +365,22 @@ pub fn like(text: Expr, pattern: Expr, escape: Option<char>) -> Result<Expr, Sql
 
 /// `+ - * / DIV %`
 pub fn arithmetic(op: ArithmeticOp, left: Expr, right: Expr, session: &SessionInfo) -> Result<Expr, SqlError> {
-    let (left, right) = (numeric_arg(left), numeric_arg(right));
+    let (left, right) = (calculated(left)?, calculated(right)?);
     let ty = arith::infer(op, &left.ty, &right.ty, session);
     Ok(Expr { kind: ExprKind::Arithmetic { op, args: pair(left, right) }, ty })
 }
 
+/// An operand as a number; a variable that has no value yet may have one of any kind when it is read.
+fn calculated(arg: Expr) -> Result<Expr, SqlError> {
+    match (&arg.kind, arg.ty.kind) {
+        (ExprKind::UserVariable(_), Kind::Any) => cast(arg, CastType::Double, CollationId::BINARY),
+        _ => Ok(numeric_arg(arg)),
+    }
+}
+
 /// `-arg`; of a constant the constant.
 pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
-    let arg = numeric_arg(arg);
+    let arg = calculated(arg)?;
     match &arg.kind {
         ExprKind::Literal(Value::Int(i64::MIN)) => return Ok(decimal_literal(Decimal::from(1u64 << 63))),
         ExprKind::Literal(Value::Int(n)) => return Ok(integer_literal(-n)),
