@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use interop::{Kind, Node, Peer, Server, ServerOptions, until};
+use interop::{Connection, Kind, Node, Peer, Server, ServerOptions, until};
 
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -254,6 +254,29 @@ fn conditions_as_a_mariadb_has_them() {
             assert_eq!(codes(&said), codes(&expected), "{definition}:\n{said}{expected}");
         }
         until("both have it", || ours.client().query(COLUMNS) == theirs.client().query(COLUMNS));
+    }
+}
+
+/// Who renames a table to the name of one that is locked waits: it may be about to go.
+#[test]
+fn a_locked_name_is_waited_for() {
+    let theirs = Peer::start(Kind::Mysql97, "locked-name", Duration::ZERO, &[]).unwrap();
+    let ours = Server::start("locked-name", ServerOptions::default()).unwrap();
+    for (port, client) in [(theirs.port(), theirs.client()), (ours.port(), ours.client())] {
+        client.query("CREATE DATABASE d").unwrap();
+        for renames in ["RENAME TABLE a TO b", "ALTER TABLE a RENAME TO b", "ALTER TABLE a ADD COLUMN c INT, RENAME b"]
+        {
+            client.query("CREATE TABLE d.a (id INT PRIMARY KEY); CREATE TABLE d.b (id INT PRIMARY KEY)").unwrap();
+            let mut holder = Connection::open(port, "d").unwrap();
+            holder.succeed("LOCK TABLES b WRITE").unwrap();
+            let waiter = std::thread::spawn(move || Connection::open(port, "d").unwrap().succeed(renames));
+            let waiting = "SELECT COUNT(*) FROM information_schema.processlist WHERE info LIKE '%b' AND state LIKE 'Waiting for table metadata lock'";
+            until(renames, || client.query(waiting).unwrap() == "1\n" || waiter.is_finished());
+            holder.succeed("DROP TABLE b").unwrap();
+            holder.succeed("UNLOCK TABLES").unwrap();
+            waiter.join().unwrap().unwrap_or_else(|error| panic!("{renames}: {error}"));
+            client.query("DROP TABLE d.b").unwrap();
+        }
     }
 }
 

@@ -101,16 +101,17 @@ impl Session {
         Err(SqlError::new(codes::TABLE_DEF_CHANGED, "Table definition has changed, please retry transaction"))
     }
 
-    /// RENAME TABLE waits for those who have locked one of its tables before it finds that a name is taken: they may be about to drop the
+    /// RENAME TABLE, and ALTER TABLE … RENAME, wait for those who have locked one of its tables before it finds that a name is taken: they may be about to drop the
     /// table of that name. `None` for other statements, and under LOCK TABLES, where others have none of its tables.
     async fn lock_renamed(&self, ddl: &Ddl) -> Result<Option<Arc<LockOwner>>, SqlError> {
-        let Ddl::RenameTables { pairs, .. } = ddl else { return Ok(None) };
+        let renamed = matches!(ddl, Ddl::RenameTables { .. } | Ddl::AlterTable(_)).then(|| ddl.tables()).flatten();
+        let Some(tables) = renamed else { return Ok(None) };
         if self.is_applier || self.locked.owner.is_some() {
             return Ok(None);
         }
         let catalog = self.shared.engine.catalog();
         let id = |table: &TableName| Some(catalog.table(&self.schema_of(table).ok()?, &table.name)?.id());
-        let mut ids: Vec<_> = pairs.iter().flat_map(|(from, to)| [id(from), id(to)]).flatten().collect();
+        let mut ids: Vec<_> = tables.iter().filter_map(id).collect();
         ids.sort_unstable();
         ids.dedup();
         let policy = WaitPolicy::For(self.ddl_options().lock_wait_timeout);
