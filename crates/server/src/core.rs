@@ -145,6 +145,7 @@ impl Core {
             counters: Default::default(),
             usage: Arc::default(),
             failed_logins: Arc::default(),
+            prepared_count: Default::default(),
             xa: Arc::default(),
             user_locks: Arc::default(),
             active_roles: Arc::default(),

@@ -189,12 +189,7 @@ impl Connection {
     async fn prepare(&mut self, statement: &[u8]) {
         let text: Arc<str> = String::from_utf8_lossy(statement).into();
         self.entry.busy("Prepare", &text);
-        let max = self.shared.sql.globals.named("max_prepared_stmt_count").as_u64();
-        let prepared = match self.statements.reserve(max) {
-            Ok(place) => self.session.prepare(statement).await.map(|prepared| (place, prepared)),
-            Err(error) => Err(error),
-        };
-        let (place, prepared) = match prepared {
+        let prepared = match self.session.prepare(statement).await {
             Ok(prepared) => prepared,
             Err(error) => return self.write_err(&error),
         };
@@ -204,7 +199,7 @@ impl Connection {
         }
         let columns = prepared.columns.clone();
         let params = prepared.params();
-        let id = self.statements.add(place, prepared, text);
+        let id = self.statements.add(prepared, text);
         self.write_prepared(id, &params, &columns);
     }
 

@@ -113,7 +113,7 @@ pub async fn refuse(mut transport: Box<dyn Transport>, error: &SqlError) {
 
 impl Connection {
     fn new(shared: Arc<Shared>, entry: Registered, link: Link, logged_in: LoggedIn) -> Self {
-        let statements = Statements::new(shared.prepared_count.clone());
+        let statements = Statements::default();
         let LoggedIn { session, nonce } = logged_in;
         entry.set_database(session.database());
         let params = Vec::new();

@@ -35,7 +35,6 @@ pub mod tls;
 pub mod transport;
 
 use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use sql::settings::{self, SettingId};
@@ -56,7 +55,6 @@ pub struct Shared {
     pub key: Arc<key::KeyHolder>,
     /// Serves replicas; without it they are refused.
     pub dump: Option<Arc<dyn dump::DumpService>>,
-    prepared_count: Arc<AtomicU64>,
     started: Duration,
     wait_timeout: SettingId,
     net_read_timeout: SettingId,
@@ -72,18 +70,12 @@ impl Shared {
             digests: auth::DigestCache::default(),
             key: key::KeyHolder::new(sql.env.clone()),
             dump: None,
-            prepared_count: Arc::default(),
             started: sql.env.clock.monotonic(),
             wait_timeout: setting("wait_timeout"),
             net_read_timeout: setting("net_read_timeout"),
             net_write_timeout: setting("net_write_timeout"),
             sql,
         }
-    }
-
-    /// `Prepared_stmt_count`
-    pub fn prepared_count(&self) -> u64 {
-        self.prepared_count.load(std::sync::atomic::Ordering::Relaxed)
     }
 
     /// `Uptime`

@@ -1,8 +1,7 @@
-//! A connection's prepared statements, under the server's bound on their number.
+//! A connection's prepared statements.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::{SqlError, codes};
 use sql::{Cursor, Prepared};
@@ -25,31 +24,15 @@ pub(crate) struct Statement {
 }
 
 /// All of a connection.
+#[derive(Default)]
 pub(crate) struct Statements {
     by_id: BTreeMap<u32, Statement>,
     last_id: u32,
-    /// Of the whole server.
-    count: Arc<AtomicU64>,
 }
 
 impl Statements {
-    pub(crate) fn new(count: Arc<AtomicU64>) -> Self {
-        Statements { by_id: BTreeMap::new(), last_id: 0, count }
-    }
-
-    /// Takes a place for one more, to be filled by [`Statements::add`]; 1461 if there are `max` in the server.
-    pub(crate) fn reserve(&self, max: u64) -> Result<Place, SqlError> {
-        let place = Place { count: self.count.clone(), kept: false };
-        if self.count.fetch_add(1, Ordering::Relaxed) >= max {
-            let text = format!("Can't create more than max_prepared_stmt_count statements (current value: {max})");
-            return Err(SqlError::new(codes::MAX_PREPARED_STMT_COUNT_REACHED, text));
-        }
-        Ok(place)
-    }
-
     /// Keeps a statement, and gives its number.
-    pub(crate) fn add(&mut self, mut place: Place, prepared: Prepared, text: Arc<str>) -> u32 {
-        place.kept = true;
+    pub(crate) fn add(&mut self, prepared: Prepared, text: Arc<str>) -> u32 {
         loop {
             // Numbers come round after 2^32 statements; those still in use are left out.
             self.last_id = self.last_id.wrapping_add(1).max(1);
@@ -81,34 +64,11 @@ impl Statements {
     }
 
     pub(crate) fn close(&mut self, id: u32) {
-        if self.by_id.remove(&id).is_some() {
-            self.count.fetch_sub(1, Ordering::Relaxed);
-        }
+        self.by_id.remove(&id);
     }
 
     pub(crate) fn clear(&mut self) {
-        self.count.fetch_sub(self.by_id.len() as u64, Ordering::Relaxed);
         self.by_id.clear();
-    }
-}
-
-impl Drop for Statements {
-    fn drop(&mut self) {
-        self.clear();
-    }
-}
-
-/// A place under the bound; given back unless a statement took it.
-pub(crate) struct Place {
-    count: Arc<AtomicU64>,
-    kept: bool,
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        if !self.kept {
-            self.count.fetch_sub(1, Ordering::Relaxed);
-        }
     }
 }
 

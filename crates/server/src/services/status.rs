@@ -50,7 +50,7 @@ fn connections(lines: &mut Lines, shared: &Shared) {
     add(lines, "Connections", registry.opened());
     add(lines, "Global_connection_memory", registry.memory().used());
     add(lines, "Max_used_connections", registry.connected_max_seen());
-    add(lines, "Prepared_stmt_count", shared.prepared_count());
+    add(lines, "Prepared_stmt_count", shared.sql.prepared_count.get());
     add(lines, "Questions", registry.questions());
     add(lines, "Threads_connected", registry.connected());
     add(lines, "Threads_running", registry.running());

@@ -76,7 +76,7 @@ pub use self::gtid::PendingCommit;
 pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
 pub use self::passwords::must_change_password;
-pub use self::prepared::Prepared;
+pub use self::prepared::{Prepared, PreparedCount};
 pub use self::replicated::ReplicatedStatement;
 pub use self::source_tables::SourceTables;
 pub(crate) use self::temporary::HIDDEN;
@@ -112,6 +112,8 @@ pub struct Shared {
     pub active_roles: Arc<AllActiveRoles>,
     /// What accounts have used of what they may use within an hour.
     pub usage: Arc<AllUsage>,
+    /// Prepared statements of all sessions.
+    pub prepared_count: PreparedCount,
     /// Logins that failed, by account.
     pub failed_logins: Arc<FailedLogins>,
     /// Distributed transactions: names, and what is prepared.

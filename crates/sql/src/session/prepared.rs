@@ -1,6 +1,8 @@
 //! Prepared statements: of the protocol, and of PREPARE, EXECUTE and DEALLOCATE.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::memory;
 use base::{OnLargeStack, SqlError, codes, on_large_stack};
@@ -31,6 +33,38 @@ pub struct Prepared {
     bytes: u64,
     /// The default database when it was prepared: what its names mean, also when it is planned anew.
     database: Option<String>,
+    _place: Place,
+}
+
+/// How many prepared statements all sessions have.
+#[derive(Clone, Debug, Default)]
+pub struct PreparedCount(Arc<AtomicU64>);
+
+impl PreparedCount {
+    /// `Prepared_stmt_count`
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// A place for one more; 1461 if there are `max`.
+    fn place(&self, max: u64) -> Result<Place, SqlError> {
+        let before = self.0.fetch_add(1, Ordering::Relaxed);
+        let place = Place(self.clone());
+        if before >= max {
+            let text = format!("Can't create more than max_prepared_stmt_count statements (current value: {max})");
+            return Err(SqlError::new(codes::MAX_PREPARED_STMT_COUNT_REACHED, text));
+        }
+        Ok(place)
+    }
+}
+
+/// A prepared statement's place under the bound.
+struct Place(PreparedCount);
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Drop for Prepared {
@@ -97,6 +131,8 @@ impl Session {
     }
 
     async fn prepare_text(&mut self, text: &str) -> Result<Prepared, SqlError> {
+        let max = self.shared.globals.named("max_prepared_stmt_count").as_u64();
+        let place = self.shared.prepared_count.place(max)?;
         let before = memory::now();
         let parsed = parse_one(text, &self.parse_context())?;
         if !can_be_prepared(&parsed.statement) {
@@ -119,7 +155,7 @@ impl Session {
         }
         let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
         let bytes = memory::now().saturating_sub(before);
-        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, bytes, database })
+        Ok(Prepared { param_count: parsed.param_count, columns, parsed, plan, bytes, database, _place: place })
     }
 
     /// Runs a prepared statement. `prepared` is planned anew if the catalog has changed; its columns may then differ from

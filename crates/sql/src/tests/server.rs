@@ -62,6 +62,7 @@ async fn server(env: Env) -> Arc<Shared> {
         counters: Default::default(),
         usage: Arc::default(),
         failed_logins: Arc::default(),
+        prepared_count: Default::default(),
         xa: Arc::default(),
         user_locks: Arc::default(),
         active_roles: Arc::default(),
