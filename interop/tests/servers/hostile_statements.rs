@@ -32,6 +32,37 @@ fn long_calls_hold_nobody() {
     assert!(client.query(limited).unwrap_err().contains("maximum statement execution time exceeded"));
 }
 
+/// The same of conditions that are short, or have short parts, over few rows.
+#[test]
+fn long_conditions_hold_nobody() {
+    let server = server("hostile-conditions", &["worker_threads=1"]);
+    let (client, port) = (server.client(), server.port());
+    client.query("CREATE TABLE d.n (a INT PRIMARY KEY, b INT, c TEXT, KEY (b))").unwrap();
+    let rows: Vec<_> = (0..2000).map(|n| format!("({n},{},REPEAT('x',200))", n % 10)).collect();
+    client.query(&format!("INSERT INTO d.n VALUES {}", rows.join(","))).unwrap();
+    let list = |times: usize, separator: &str, piece: &dyn Fn(usize) -> String| {
+        (0..times).map(piece).collect::<Vec<_>>().join(separator)
+    };
+    let beside = "SELECT COUNT(*) FROM n x, n y, n z WHERE";
+    let calls = [
+        format!("{beside} x.c LIKE CONCAT('%z', y.c, z.c)"),
+        format!("{beside} {}", list(600, " OR ", &|n| format!("CONCAT(x.c, y.a) LIKE '%z%y%{n}'"))),
+        format!("{beside} x.b + y.b + z.b NOT IN ({})", list(20_000, ",", &|n| (n + 100).to_string())),
+        format!("{beside} {}", list(5_000, " OR ", &|n| format!("x.a + y.a + z.b BETWEEN {} AND 9999999", n + 10_000))),
+        format!("{beside} CASE x.b + y.b + z.b {} END", list(20_000, " ", &|n| format!("WHEN {} THEN 1", n + 100))),
+    ];
+    let waiting = calls.map(|sql| std::thread::spawn(move || Connection::open(port, "d").unwrap().succeed(&sql)));
+    let running =
+        "SELECT id FROM information_schema.processlist WHERE info LIKE 'SELECT COUNT%' AND id <> CONNECTION_ID()";
+    until("all run", || client.query(running).unwrap().lines().count() == 5);
+    for id in client.query(running).unwrap().lines() {
+        client.query(&format!("KILL QUERY {id}")).unwrap();
+    }
+    for waiting in waiting {
+        assert!(waiting.join().unwrap().unwrap_err().contains("interrupted"));
+    }
+}
+
 /// Calls that would take hours, or the machine's memory: each has an answer at once, or its error.
 #[test]
 fn calls_that_explode_are_bounded() {

@@ -15,6 +15,7 @@ use std::cell::Cell;
 use std::io::Result;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
 use base::UnixMicros;
@@ -130,8 +131,18 @@ impl Spawner for OsSpawner {
             return;
         }
         // The runtime gives what a worker has to another thread when it is about to block. The pause lets that thread begin; after it this
-        // one is no worker any more, until the task waits for something.
-        tokio::task::block_in_place(|| std::thread::sleep(HANDING_OVER));
+        // one is no worker any more, until the task waits for something. If none has begun it would get all back: a task tells that one has.
+        let has_begun = Arc::new(AtomicBool::new(false));
+        let begins = has_begun.clone();
+        self.runtime.spawn(async move { begins.store(true, Ordering::Relaxed) });
+        tokio::task::block_in_place(|| {
+            for _ in 0..PAUSES_MAX {
+                std::thread::sleep(PAUSE);
+                if has_begun.load(Ordering::Relaxed) {
+                    break;
+                }
+            }
+        });
         STEPPED_ASIDE.set(Some(Instant::now()));
     }
 
@@ -142,8 +153,9 @@ impl Spawner for OsSpawner {
 
 /// So long a thread computes before it steps aside again.
 const BETWEEN_STEPS: Duration = Duration::from_millis(10);
-/// Longer than a thread takes to begin.
-const HANDING_OVER: Duration = Duration::from_micros(100);
+/// Longer than a thread takes to begin on a machine that is not busy, and how many of them are waited.
+const PAUSE: Duration = Duration::from_micros(100);
+const PAUSES_MAX: u32 = 50;
 
 thread_local! {
     static STEPPED_ASIDE: Cell<Option<Instant>> = const { Cell::new(None) };

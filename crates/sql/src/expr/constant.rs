@@ -16,7 +16,7 @@ pub(crate) fn constant(expr: &Expr, session: &SessionInfo) -> Option<Value> {
         return None;
     }
     let warnings = Warnings::default();
-    work::begin_constant();
+    work::begin();
     expr.eval(&[], &EvalContext::new(session, &NoHost, UnixMicros(0), &warnings)).ok()
 }
 

@@ -43,6 +43,7 @@ impl Expr {
                 arithmetic::eval(ArithmeticOp::IntDivide, &left, &right, &self.ty, ctx)
             }
             ExprKind::Arithmetic { op, args } => {
+                ctx.visited()?;
                 let left = args[0].eval_ref(row, ctx)?;
                 if left.is_null() && self.ty.kind == Kind::Decimal {
                     return Ok(Value::Null);
@@ -69,6 +70,7 @@ impl Expr {
                 Ok(self.eval_condition(row, ctx)?.map_or(Value::Null, |truth| Value::Int(truth as i64)))
             }
             ExprKind::Call { function, args } => {
+                ctx.visited()?;
                 let value = function.eval(&Args::new(*function, args, &self.ty, row, ctx))?;
                 counted(&value, ctx)?;
                 Ok(value)
@@ -83,6 +85,7 @@ impl Expr {
                 eval_case(operand.as_deref(), arms, otherwise.as_deref(), row, ctx)
             }
             ExprKind::Cast { arg, to } => {
+                ctx.visited()?;
                 let (value, arg) = match to {
                     CastType::Decimal { .. } if arg.is_own_number() => (arg.eval_exact(row, ctx)?, &**arg),
                     CastType::Char { .. } | CastType::Binary { .. } => arg.eval_shown(row, ctx)?,
@@ -186,6 +189,7 @@ impl Expr {
 
     /// The nodes that are true, false or unknown.
     fn eval_condition(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<bool>, SqlError> {
+        ctx.visited()?;
         let collation = self.ty.collation;
         match &self.kind {
             ExprKind::Compare { op, args } => {
@@ -267,6 +271,7 @@ fn eval_in(
     }
     let mut unknown = false;
     for item in list {
+        ctx.visited()?;
         let other = item.eval_ref(row, ctx)?;
         let exact = match &*other {
             // A number among several texts is compared exactly, whatever it is.
@@ -334,6 +339,7 @@ pub(crate) fn arm_of_case<'e>(
 ) -> Result<Option<&'e Expr>, SqlError> {
     let value = operand.map(|operand| operand.eval_ref(row, ctx)).transpose()?;
     for (when, then) in arms {
+        ctx.visited()?;
         let chosen = match (&value, operand) {
             (Some(value), Some(operand)) => {
                 let collation = aggregate_collations(&operand.ty, &when.ty).0;

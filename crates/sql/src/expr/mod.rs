@@ -43,7 +43,7 @@ pub(crate) mod stored;
 mod tree;
 pub mod types;
 mod whole;
-mod work;
+pub(crate) mod work;
 pub(crate) mod zero;
 mod zone;
 

@@ -79,6 +79,7 @@ impl Matcher<'_> {
                 },
             };
             if fits {
+                worked(steps)?;
                 return Ok(true);
             }
             match retry {
@@ -87,7 +88,10 @@ impl Matcher<'_> {
                     retry = Some((from, rest));
                     (text, pattern) = (from, rest);
                 }
-                _ => return Ok(false),
+                _ => {
+                    worked(steps)?;
+                    return Ok(false);
+                }
             }
         }
     }

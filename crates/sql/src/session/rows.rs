@@ -14,7 +14,7 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, WarningLevel, Watch, build};
+use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, WarningLevel, Watch, build, work};
 use crate::parse::ast::Statement;
 use crate::parse::hint::Hints;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, UsedColumns, plan_statement};
@@ -243,6 +243,7 @@ impl Session {
 
     /// Who may end a statement that begins now.
     fn watch(&self, statement: &RowStatement<'_>, hints: &Hints) -> Watch<'_> {
+        work::begin();
         let clock = &*self.shared.env.clock;
         let deadline = self.time_limit(statement, hints);
         let deadline = deadline.map(|(time, limit)| Deadline { at: clock.monotonic().saturating_add(time), limit });
