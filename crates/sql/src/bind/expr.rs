@@ -11,7 +11,9 @@ use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::choice::{Arm, condition_of_if};
-use crate::expr::{ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, VariableScope};
+use crate::expr::{
+    ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, SessionInfo, VariableScope,
+};
 use crate::parse::operator;
 
 /// Where an expression stands; error messages name it.
@@ -472,31 +474,35 @@ impl<'a> Binder<'a> {
             l = build::cast(l, CastType::Double, CollationId::BINARY)?;
             r = build::cast(r, CastType::Double, CollationId::BINARY)?;
         }
-        let session = self.context.session;
-        match op {
-            O::And => Ok(build::and(vec![l, r])),
-            O::Or => Ok(build::or(vec![l, r])),
-            O::Xor => Ok(build::xor(l, r)),
-            O::Plus => build::arithmetic(ArithmeticOp::Add, l, r, session),
-            O::Minus => build::arithmetic(ArithmeticOp::Subtract, l, r, session),
-            O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
-            O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
-            O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
-            O::Custom(_) => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
-            O::BitwiseOr => Ok(build::bit(BitOp::Or, l, r)),
-            O::BitwiseAnd => Ok(build::bit(BitOp::And, l, r)),
-            O::BitwiseXor | O::PGBitwiseXor => Ok(build::bit(BitOp::Xor, l, r)),
-            O::PGBitwiseShiftLeft => Ok(build::bit(BitOp::ShiftLeft, l, r)),
-            O::PGBitwiseShiftRight => Ok(build::bit(BitOp::ShiftRight, l, r)),
-            O::StringConcat => crate::expr::function::resolve("concat", vec![l, r], session),
-            O::Arrow => crate::expr::function::resolve("json_extract", vec![l, r], session),
-            O::LongArrow => {
-                let found = crate::expr::function::resolve("json_extract", vec![l, r], session)?;
-                crate::expr::function::resolve("json_unquote", vec![found], session)
-            }
-            O::Regexp => crate::expr::function::resolve("regexp_like", vec![l, r], session),
-            other => Err(SqlError::not_supported(format_args!("operator {other}"))),
+        operation(op, l, r, self.context.session)
+    }
+}
+
+/// An operator between two operands that are bound.
+fn operation(op: &sql::BinaryOperator, l: Expr, r: Expr, session: &SessionInfo) -> Result<Expr, SqlError> {
+    use sql::BinaryOperator as O;
+    match op {
+        O::And => Ok(build::and(vec![l, r])),
+        O::Or => Ok(build::or(vec![l, r])),
+        O::Xor => Ok(build::xor(l, r)),
+        O::Plus => build::arithmetic(ArithmeticOp::Add, l, r, session),
+        O::Minus => build::arithmetic(ArithmeticOp::Subtract, l, r, session),
+        O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
+        O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
+        O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
+        O::Custom(_) => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
+        O::BitwiseOr => Ok(build::bit(BitOp::Or, l, r)),
+        O::BitwiseAnd => Ok(build::bit(BitOp::And, l, r)),
+        O::BitwiseXor | O::PGBitwiseXor => Ok(build::bit(BitOp::Xor, l, r)),
+        O::PGBitwiseShiftLeft => Ok(build::bit(BitOp::ShiftLeft, l, r)),
+        O::PGBitwiseShiftRight => Ok(build::bit(BitOp::ShiftRight, l, r)),
+        O::StringConcat => crate::expr::function::resolve("concat", vec![l, r], session),
+        O::Arrow => crate::expr::function::resolve("json_extract", vec![l, r], session),
+        O::LongArrow => {
+            let found = crate::expr::function::resolve("json_extract", vec![l, r], session)?;
+            crate::expr::function::resolve("json_unquote", vec![found], session)
         }
+        other => Err(SqlError::not_supported(format_args!("operator {other}"))),
     }
 }
 
