@@ -180,24 +180,22 @@ pub(super) fn tables(source: &Source<'_>) -> Rows {
 
 /// Tables as their own only partitions, without a name, as MySQL shows those that have none.
 pub(super) fn partitions(source: &Source<'_>) -> Rows {
-    const NUMBERS: usize = 10;
-    let row = |schema: &str, name: &str, numbers: Vec<Value>| {
+    let row = |schema: &str, name: &str, numbers: &[&[Value]]| {
         let mut row = vec![catalog(), text(schema), text(name)];
         row.resize(13, Value::Null);
-        row.extend(numbers);
+        row.extend(numbers.concat());
+        row.resize(23, Value::Null);
         row.extend([text(""), text(""), Value::Null]);
         row
     };
     let names = |database: &'static str| table_names(database).into_iter().map(move |name| (database, name));
     let system = DATABASES.iter().flat_map(|database| names(database));
-    let mut rows: Vec<_> = system.map(|(database, name)| row(database, &name, vec![Value::Null; NUMBERS])).collect();
+    let mut rows: Vec<_> = system.map(|(database, name)| row(database, &name, &[])).collect();
     for table in source.tables() {
-        let mut numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
-        // From the number of rows on, but for AUTO_INCREMENT and the collation.
-        numbers.truncate(16);
-        numbers.remove(14);
-        numbers.remove(10);
-        rows.push(row(&table.def.schema, &table.def.name, numbers.split_off(4)));
+        let numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
+        // From the number of rows to the checksum, but for AUTO_INCREMENT and the collation.
+        let shown = [&numbers[4..10], &numbers[11..14], &numbers[15..16]];
+        rows.push(row(&table.def.schema, &table.def.name, &shown));
     }
     Ok(rows)
 }

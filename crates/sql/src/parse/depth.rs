@@ -76,7 +76,7 @@ pub(super) fn selects(tokens: &[TokenWithSpan]) -> usize {
 }
 
 fn is_word(token: &TokenWithSpan, keyword: Keyword) -> bool {
-    matches!(&token.token, Token::Word(word) if word.keyword == keyword && word.quote_style.is_none())
+    operator::keyword_of(&token.token) == keyword
 }
 
 /// What a token may do to a tree.
@@ -159,7 +159,7 @@ fn wants_operand(role: &Role, token: &Token) -> bool {
     }
 }
 
-fn is_text(token: &Token) -> bool {
+pub(super) fn is_text(token: &Token) -> bool {
     matches!(
         token,
         Token::DoubleQuotedString(_)

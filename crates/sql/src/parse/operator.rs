@@ -13,9 +13,13 @@
 //!
 //! NOT stands in front of the name, as [`negated`] takes it away again.
 
+use std::cell::OnceCell;
+use std::collections::HashSet;
+
 use sqlparser::keywords::Keyword;
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
+use super::depth::is_text;
 use super::words::may_be_name;
 
 pub(crate) const DIV: &str = "DIV";
@@ -64,7 +68,8 @@ fn custom(name: &str) -> Token {
 /// Puts the tokens of operators in the places of their words.
 pub(super) fn put(tokens: &mut Vec<TokenWithSpan>) {
     let mut end = 0;
-    let found = (0..tokens.len()).filter_map(|place| operator_at(tokens, place));
+    let lists = OnceCell::new();
+    let found = (0..tokens.len()).filter_map(|place| operator_at(tokens, place, &lists));
     // A name whose NOT was taken with it is found again.
     let mut is_new = |found: &Found| found.place >= std::mem::replace(&mut end, found.place + found.tokens);
     let found: Vec<_> = found.filter(|found| is_new(found)).collect();
@@ -83,7 +88,10 @@ pub(super) fn put(tokens: &mut Vec<TokenWithSpan>) {
     tokens.extend(given);
 }
 
-fn operator_at(tokens: &[TokenWithSpan], place: usize) -> Option<Found> {
+/// The brackets of a statement in which a comma is that is in no others, by the places where they begin.
+type Lists = OnceCell<HashSet<usize>>;
+
+fn operator_at(tokens: &[TokenWithSpan], place: usize, lists: &Lists) -> Option<Found> {
     let Token::Word(word) = &tokens[place].token else { return None };
     if word.quote_style.is_some() || place == 0 || tokens[place - 1].token == Token::Period {
         return None;
@@ -96,7 +104,7 @@ fn operator_at(tokens: &[TokenWithSpan], place: usize) -> Option<Found> {
     match keyword(at) {
         Keyword::BETWEEN => Some(Found::new(place, count, name(BETWEEN, NOT_BETWEEN), Some(BOUNDS))),
         Keyword::REGEXP | Keyword::RLIKE => Some(Found::new(place, count, name(REGEXP, NOT_REGEXP), None)),
-        Keyword::IN if begins_with_query(&tokens[at + 1..]) => {
+        Keyword::IN if is_list_with_query(tokens, at + 1, lists) => {
             Some(Found::new(place, count, name(IN, NOT_IN), Some(LIST)))
         }
         _ if word.value.eq_ignore_ascii_case("SOUNDS") && keyword(at + 1) == Keyword::LIKE => {
@@ -113,7 +121,7 @@ fn operator_at(tokens: &[TokenWithSpan], place: usize) -> Option<Found> {
     }
 }
 
-fn keyword_of(token: &Token) -> Keyword {
+pub(super) fn keyword_of(token: &Token) -> Keyword {
     match token {
         Token::Word(word) if word.quote_style.is_none() => word.keyword,
         _ => Keyword::NoKeyword,
@@ -124,21 +132,14 @@ fn keyword_of(token: &Token) -> Keyword {
 fn ends_operand(tokens: &[TokenWithSpan]) -> bool {
     let [before @ .., last] = tokens else { return false };
     match &last.token {
-        Token::RParen
-        | Token::Number(..)
-        | Token::Placeholder(_)
-        | Token::SingleQuotedString(_)
-        | Token::DoubleQuotedString(_)
-        | Token::NationalStringLiteral(_)
-        | Token::HexStringLiteral(_)
-        | Token::SingleQuotedByteStringLiteral(_) => true,
+        Token::RParen | Token::Number(..) | Token::Placeholder(_) | Token::SingleQuotedString(_) => true,
         Token::Word(word) => {
             word.quote_style.is_some()
                 || before.last().is_some_and(|token| token.token == Token::Period)
                 || is_value(&word.value)
                 || may_be_name(&word.value) && !precedes_operand(&word.value)
         }
-        _ => false,
+        other => is_text(other),
     }
 }
 
@@ -168,21 +169,25 @@ fn precedes_operand(word: &str) -> bool {
     WORDS.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-/// Whether a list of values is in brackets there, of which the first is a subquery: a comma behind it tells.
-fn begins_with_query(tokens: &[TokenWithSpan]) -> bool {
-    let [open, inner, select, ..] = tokens else { return false };
-    if open.token != Token::LParen || inner.token != Token::LParen || keyword_of(&select.token) != Keyword::SELECT {
-        return false;
-    }
-    let mut depth = 0;
-    for token in &tokens[1..] {
+/// Whether a list of values is in the brackets that begin there, of which the first is a subquery: a comma behind it tells.
+fn is_list_with_query(tokens: &[TokenWithSpan], open: usize, lists: &Lists) -> bool {
+    let [outer, inner, select, ..] = tokens.get(open..).unwrap_or_default() else { return false };
+    outer.token == Token::LParen
+        && inner.token == Token::LParen
+        && keyword_of(&select.token) == Keyword::SELECT
+        && lists.get_or_init(|| brackets_with_commas(tokens)).contains(&open)
+}
+
+/// All at once: looked for one by one, those in one another would take the square of their number.
+fn brackets_with_commas(tokens: &[TokenWithSpan]) -> HashSet<usize> {
+    let (mut open, mut found) = (Vec::new(), HashSet::new());
+    for (place, token) in tokens.iter().enumerate() {
         match token.token {
-            Token::LParen => depth += 1,
-            Token::RParen if depth == 0 => return false,
-            Token::RParen => depth -= 1,
-            Token::Comma if depth == 0 => return true,
+            Token::LParen => open.push(place),
+            Token::RParen => drop(open.pop()),
+            Token::Comma => found.extend(open.last()),
             _ => {}
         }
     }
-    false
+    found
 }

@@ -96,6 +96,13 @@ proptest! {
     }
 }
 
+/// Subqueries in lists in one another are refused in such a time, too.
+#[test]
+fn long_nested_lists() {
+    let text = format!("SELECT 1{}", " IN ((SELECT 1".repeat(300_000));
+    assert_eq!(parse_one(&text, &ParseContext::default()).map_err(|error| error.code).unwrap_err(), 1473);
+}
+
 /// Operators in brackets in brackets, with a long list inside.
 fn around_a_list(operator: &str) -> String {
     const DEPTH: usize = 450;
