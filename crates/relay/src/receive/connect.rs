@@ -12,7 +12,7 @@ use crate::gtids::{Gtids, Kind};
 use crate::kept::Source;
 
 /// As a source shows its client.
-const PROGRAM: &str = "commuter-relay";
+pub(crate) const PROGRAM: &str = "commuter-relay";
 /// What replicas and tools may ask for, and get as the source has it.
 const VARIABLES: &str = "'binlog_checksum', 'binlog_format', 'binlog_row_image', 'binlog_row_metadata', \
                          'binlog_row_value_options', 'binlog_transaction_compression', 'character_set_server', \
@@ -26,8 +26,6 @@ const MARIA_CAPABILITY: &str = "SET @mariadb_slave_capability = 4";
 pub(crate) struct Connected {
     pub(crate) client: SourceClient,
     pub(crate) source: Source,
-    /// The end of the source's log, for messages; empty if it did not say.
-    pub(crate) log_status: String,
     /// Seconds that our clock is ahead of the source's.
     pub(crate) clock_difference: i64,
 }
@@ -53,13 +51,12 @@ pub(crate) async fn connect(
         }
         Kind::Maria => drop(ask(&mut client, MARIA_CAPABILITY).await.map_err(lost)?),
     }
-    let log_status = handshake::log_status(&mut client).await.map_err(lost)?;
     if semi_sync {
         client.offer_semi_sync().await.map_err(lost)?;
     }
     handshake::register(&mut client, identity, &lost).await?;
     let source = Source { kind, server_id: facts.server_id, uuid: facts.uuid, version, variables };
-    Ok(Connected { client, source, log_status, clock_difference: facts.clock_difference })
+    Ok(Connected { client, source, clock_difference: facts.clock_difference })
 }
 
 async fn variables(client: &mut SourceClient) -> Result<Vec<(String, String)>, ClientError> {

@@ -21,7 +21,7 @@ use binlog::event::MAGIC;
 use futures_lite::future;
 use io::Env;
 use repl::SourceSettings;
-use repl::follower::handshake::SourceClient;
+use repl::follower::handshake::{self, SourceClient};
 use repl::follower::{Identity, ReceiveError, of_client, pause_before};
 use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, SemiSyncAck};
 
@@ -118,10 +118,10 @@ impl Receiver {
             self.in_time(connect::connect(&self.env, &self.settings, &self.identity, self.acks.is_some())).await?;
         self.status.connected(&connected);
         let (file, position) = self.settle(&connected.source).await?;
-        let Connected { mut client, log_status, .. } = connected;
+        let Connected { mut client, .. } = connected;
         let result = self.stream(&mut client, &file, position, attempts).await;
         self.acks.iter().for_each(|acks| acks.set_acknowledges(false));
-        self.explain(result, &log_status)
+        self.explain(result).await
     }
 
     /// Decides whose log this is, and where it goes on: a file's name, which is empty for the first, and a position.
@@ -205,21 +205,18 @@ impl Receiver {
     }
 
     /// Adds both sides to an error that says that the logs differ.
-    fn explain(&self, result: Result<(), ReceiveError>, log_status: &str) -> Result<(), ReceiveError> {
-        let theirs = if log_status.is_empty() { "(it did not say)".to_owned() } else { log_status.to_owned() };
+    async fn explain(&self, result: Result<(), ReceiveError>) -> Result<(), ReceiveError> {
         let begin_anew = "to copy this source as it is now, begin with an empty folder (--datadir)";
-        match result {
-            Err(ReceiveError::NotAPrefix { ours, difference, .. }) => {
-                Err(ReceiveError::NotAPrefix { ours, theirs, difference: format!("{difference}; {begin_anew}") })
-            }
+        let (ours, difference) = match result {
+            Err(ReceiveError::NotAPrefix { ours, difference, .. }) => (ours, difference),
             // The source has no such file, no such position in it, or no event begins there.
-            Err(ReceiveError::Refused(error)) if self.store().live().is_some() => Err(ReceiveError::NotAPrefix {
-                ours: copier::our_end(self.store()),
-                theirs,
-                difference: format!("the source says: {}; {begin_anew}", error.message),
-            }),
-            other => other,
-        }
+            Err(ReceiveError::Refused(error)) if self.store().live().is_some() => {
+                (copier::our_end(self.store()), format!("the source says: {}", error.message))
+            }
+            other => return other,
+        };
+        let theirs = handshake::log_end(&self.env, &self.settings, connect::PROGRAM).await;
+        Err(ReceiveError::NotAPrefix { ours, theirs, difference: format!("{difference}; {begin_anew}") })
     }
 }
 

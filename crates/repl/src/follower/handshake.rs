@@ -2,8 +2,10 @@
 //! log, who executes it and who relays it want different things of a source.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use base::Uuid;
+use futures_lite::future;
 use io::Env;
 use session::client::{Client, ClientError};
 use session::tls::ClientStream;
@@ -15,6 +17,11 @@ use wire::replication::RegisterReplica;
 use super::error::{ReceiveError, of_client};
 use super::settings::{SourceSettings, read};
 use crate::source::COPIES_VARIABLE;
+
+/// As a source shows its client.
+pub(crate) const PROGRAM: &str = "commuter-receiver";
+/// How long a message waits for what the source says of its log.
+const LOG_END_PATIENCE: Duration = Duration::from_secs(5);
 
 /// A connection to a source.
 pub type SourceClient = Client;
@@ -41,8 +48,6 @@ pub struct SourceFacts {
     pub uuid: String,
     /// Seconds that our clock is ahead of its clock.
     pub clock_difference: i64,
-    /// The end of its log and its GTIDs, for messages; empty if it did not say.
-    pub log_status: String,
 }
 
 /// Connects, and does all that comes before the dump; with `semi_sync` it offers to acknowledge.
@@ -52,7 +57,7 @@ pub(crate) async fn connect(
     identity: &Identity,
     semi_sync: bool,
 ) -> Result<(SourceClient, SourceFacts), ReceiveError> {
-    let mut client = open(env, settings, "commuter-receiver").await?;
+    let mut client = open(env, settings, PROGRAM).await?;
     let name = format!("{settings:?}");
     let facts = introduce(env, &mut client, settings, identity, &|error| of_client(&name, error)).await?;
     if semi_sync {
@@ -136,7 +141,6 @@ async fn introduce(
     }
     exchange_uuids(client, identity, &mut facts, lost).await?;
     say_it_is_copied(client).await.map_err(lost)?;
-    facts.log_status = log_status(client).await.map_err(lost)?;
     register(client, identity, lost).await?;
     Ok(facts)
 }
@@ -233,23 +237,34 @@ pub async fn ask(client: &mut SourceClient, sql: &str) -> Result<Option<String>,
     Ok(client.query(sql).await?.first().map(str::to_owned))
 }
 
-/// `binlog.000003:1234 (GTIDs …)`, or nothing if the account may not know it.
+/// Where the source's log ends, for a message that says that the logs differ: `binlog.000003:1234 (GTIDs …)`.
 ///
-/// # Errors
-/// When the connection is lost.
+/// A MariaDB answers this under the lock of its log, which a commit holds while it waits behind one that waits for an
+/// acknowledgement. Who is to acknowledge must not ask before its dump: both sides would wait for ever. So this is a connection of
+/// its own, for which nothing waits longer than [`LOG_END_PATIENCE`].
 #[io::boxed]
-pub async fn log_status(client: &mut SourceClient) -> Result<String, ClientError> {
+pub async fn log_end(env: &Env, settings: &SourceSettings, program: &str) -> String {
+    let asked = async { log_status(&mut open(env, settings, program).await.ok()?).await };
+    let patience = async {
+        env.clock.sleep(LOG_END_PATIENCE).await;
+        None
+    };
+    future::or(asked, patience).await.unwrap_or_else(|| "(it did not say)".to_owned())
+}
+
+/// `None` if the account may not know it, or the connection is lost.
+async fn log_status(client: &mut SourceClient) -> Option<String> {
     // The second is what MariaDB and MySQL before 8.2 call it.
     for statement in ["SHOW BINARY LOG STATUS", "SHOW MASTER STATUS"] {
         let result = match client.query(statement).await {
             Ok(result) => result,
             Err(error) if error.refused().is_some() => continue,
-            Err(error) => return Err(error),
+            Err(_) => return None,
         };
-        let row = result.rows.first().cloned().unwrap_or_default();
+        let row = result.rows.first()?;
         let field = |i: usize| row.get(i).cloned().flatten().unwrap_or_default();
         let gtids = if row.len() > 4 { format!(" (GTIDs {})", field(4)) } else { String::new() };
-        return Ok(format!("{}:{}{gtids}", field(0), field(1)));
+        return Some(format!("{}:{}{gtids}", field(0), field(1)));
     }
-    Ok(String::new())
+    None
 }

@@ -10,7 +10,7 @@ use wire::replication::{BinlogDump, DUMP_HEARTBEAT_V2, SemiSyncAck};
 use super::Follower;
 use super::copier::{Copier, Received, our_end};
 use super::error::{ReceiveError, of_client};
-use super::handshake::{self, SourceClient, SourceFacts};
+use super::handshake::{self, SourceClient};
 use super::settings::SourceSettings;
 use super::status::{IoState, Running};
 
@@ -102,29 +102,29 @@ async fn connect_and_copy(
     let mut copier = Copier::new(receiver, start, (follower.received.clone(), follower.unapplied.clone()));
     let result = stream(follower, settings, &mut client, &mut copier, start, attempts).await;
     follower.set_acknowledges(false);
-    let result = explain(result, &facts, copier.receiver.log());
+    let result = explain(result, follower, settings, copier.receiver.log()).await;
     // What came whole is kept; a transaction that came in part is asked for again.
     let kept = copier.receiver.forget_partial().await;
     (copier.receiver, result.and(kept.map_err(ReceiveError::from)))
 }
 
 /// Adds both sides to an error that says that the logs differ.
-fn explain(result: Result<(), ReceiveError>, facts: &SourceFacts, log: &binlog::BinaryLog) -> Result<(), ReceiveError> {
-    let theirs = if facts.log_status.is_empty() { "(it did not say)".to_owned() } else { facts.log_status.clone() };
-    match result {
-        Err(ReceiveError::NotAPrefix { ours, difference, .. }) => {
-            Err(ReceiveError::NotAPrefix { ours, theirs, difference })
-        }
+async fn explain(
+    result: Result<(), ReceiveError>,
+    follower: &Follower,
+    settings: &SourceSettings,
+    log: &binlog::BinaryLog,
+) -> Result<(), ReceiveError> {
+    let (ours, difference) = match result {
+        Err(ReceiveError::NotAPrefix { ours, difference, .. }) => (ours, difference),
         // The source has no such file, no such position in it, or no event begins there.
         Err(ReceiveError::Refused(error)) if log.durable_end().file > 0 && !is_superseded(&error) => {
-            Err(ReceiveError::NotAPrefix {
-                ours: our_end(log),
-                theirs,
-                difference: format!("the source says: {}", error.message),
-            })
+            (our_end(log), format!("the source says: {}", error.message))
         }
-        other => other,
-    }
+        other => return other,
+    };
+    let theirs = handshake::log_end(follower.env(), settings, handshake::PROGRAM).await;
+    Err(ReceiveError::NotAPrefix { ours, theirs, difference })
 }
 
 /// Whether the source serves another replica of the same name instead of this one.
