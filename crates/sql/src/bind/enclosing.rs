@@ -8,7 +8,7 @@ use crate::bind::alias::NO_ALIASES;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::Place;
-use crate::expr::Expr;
+use crate::expr::{Expr, SlotSet};
 
 /// An aggregate where it is bound: its address, the blocks that were begun before it, and those around it. A CTE's is in several places.
 pub(super) type Occurrence = (usize, u32, usize);
@@ -80,10 +80,10 @@ impl<'a> Binder<'a> {
         let mut bound: Vec<Result<Expr, SqlError>> =
             args.iter().filter(wildcard).map(|arg| self.bind_arg(arg, inner)).collect();
         bound.extend(order_by.map(|item| self.bind_expr(&item.expr, inner)));
-        let mut slots = Vec::new();
+        let mut slots = SlotSet::default();
         let is_bound = bound.iter().all(Result::is_ok);
         bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
-        let deepest = slots.into_iter().map(|slot| self.level_of(slot)).max().filter(|_| is_bound);
+        let deepest = slots.iter().map(|slot| self.level_of(slot)).max().filter(|_| is_bound);
         for (scope, (slots, subqueries, aggregates, place)) in self.scopes.iter_mut().zip(before) {
             scope.frame.truncate(slots);
             scope.subqueries.truncate(subqueries);

@@ -1,5 +1,7 @@
 //! Expressions: operators and names.
 
+use std::collections::HashMap;
+
 use base::{SqlError, codes};
 use sqlparser::ast as sql;
 use types::{CollationId, ColumnType, Value};
@@ -314,17 +316,15 @@ impl<'a> Binder<'a> {
 
     /// An expression of an enclosing block in the innermost one, which is handed the values that it reads.
     pub(super) fn handed_on(&mut self, mut expr: Expr, level: usize) -> Expr {
-        let mut slots = Vec::new();
-        expr.collect_slots(&mut slots);
-        let mut places = Vec::with_capacity(slots.len());
-        for slot in slots {
+        let mut places = HashMap::new();
+        for slot in expr.slots().iter() {
             let mut here = (slot, self.scopes[level].frame.slots[slot].ty.clone());
             for scope in &mut self.scopes[level + 1..] {
                 here = outer_slot(scope, here.0, here.1);
             }
-            places.push((slot, here.0));
+            places.insert(slot, here.0);
         }
-        expr.map_slots(&|slot| places.iter().find(|(there, _)| *there == slot).map_or(slot, |(_, here)| *here));
+        expr.map_slots(&|slot| places.get(&slot).copied().unwrap_or(slot));
         expr
     }
 

@@ -10,15 +10,15 @@ use crate::bind::Binder;
 use crate::bind::frame::SlotSource;
 use crate::bind::from::tables_of;
 use crate::bind::tree::{Block, BoundBody, BoundQuery, FromTree, JoinKind, TableSource};
-use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SqlMode};
+use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SlotSet, SqlMode};
 
 impl Binder<'_> {
     /// Refuses a block whose select list, HAVING or ORDER BY is not determined by its groups (1055, 1140).
-    pub(crate) fn check_grouping(&self, block: &Block) -> Result<(), SqlError> {
+    pub(crate) fn check_grouping(&mut self, block: &Block) -> Result<(), SqlError> {
         if !self.context.session.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
             return Ok(());
         }
-        let Some(grouping) = &block.grouping else { return check_distinct(block) };
+        let Some(grouping) = &block.grouping else { return self.check_distinct(block) };
         let determined = determined_slots(block, &grouping.keys, 0);
         let lists = [
             ("SELECT list", block.select.iter().collect::<Vec<_>>()),
@@ -29,7 +29,7 @@ impl Binder<'_> {
         let order = (!grouping.keys.is_empty()).then_some(&order);
         for (list, exprs) in lists.iter().chain(order) {
             for (number, expr) in exprs.iter().enumerate() {
-                self.context.check_cancelled()?;
+                self.worked(grouping.keys.len() + 1)?;
                 if let Some(slot) = undetermined(expr, &grouping.keys, &determined, block) {
                     return Err(not_grouped(list, number + 1, slot, block, grouping.keys.is_empty()));
                 }
@@ -37,33 +37,32 @@ impl Binder<'_> {
         }
         Ok(())
     }
-}
 
-/// DISTINCT: ORDER BY may only use what is selected (3065).
-fn check_distinct(block: &Block) -> Result<(), SqlError> {
-    if !block.distinct {
-        return Ok(());
-    }
-    let selected: Vec<usize> = block.select.iter().filter_map(Expr::as_column).collect();
-    for (number, item) in block.order.iter().enumerate() {
-        let mut slots = Vec::new();
-        item.expr.collect_slots(&mut slots);
-        let missing = |slot: &&usize| {
-            !selected.contains(slot) && matches!(block.frame.slots[**slot].source, SlotSource::Column { .. })
-        };
-        if !block.select.contains(&item.expr)
-            && let Some(slot) = slots.iter().find(missing)
-        {
-            let message = format!(
-                "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT \
-                 list; this is incompatible with DISTINCT",
-                number + 1,
-                slot_name(*slot, block)
-            );
-            return Err(SqlError::new(codes::FIELD_IN_ORDER_NOT_SELECT, message));
+    /// DISTINCT: ORDER BY may only use what is selected (3065).
+    fn check_distinct(&mut self, block: &Block) -> Result<(), SqlError> {
+        if !block.distinct {
+            return Ok(());
         }
+        let mut selected = SlotSet::default();
+        block.select.iter().filter_map(Expr::as_column).for_each(|slot| _ = selected.insert(slot));
+        let is_missing = |slot: &usize| {
+            !selected.contains(*slot) && matches!(block.frame.slots[*slot].source, SlotSource::Column { .. })
+        };
+        for (number, item) in block.order.iter().enumerate() {
+            let Some(slot) = item.expr.slots().iter().find(is_missing) else { continue };
+            self.worked(block.select.len())?;
+            if !block.select.contains(&item.expr) {
+                let message = format!(
+                    "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT \
+                     list; this is incompatible with DISTINCT",
+                    number + 1,
+                    slot_name(slot, block)
+                );
+                return Err(SqlError::new(codes::FIELD_IN_ORDER_NOT_SELECT, message));
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 /// The first slot of an expression that differs within a group. ANY_VALUE is for that.
@@ -134,10 +133,10 @@ fn determine_by_joins(tree: &FromTree, determined: &mut [bool], block: &Block) {
     let inner = tables_of(right);
     let only = (*kind == JoinKind::Left).then_some(&inner[..]);
     if only.is_some() {
-        let mut slots = Vec::new();
+        let mut slots = SlotSet::default();
         on.iter().for_each(|expr| expr.collect_slots(&mut slots));
         let is_inner = |slot: usize| matches!(block.frame.slots[slot].source, SlotSource::Column { table, .. } if inner.contains(&table));
-        if !slots.iter().all(|&slot| is_inner(slot) || slot_is_determined(slot, determined, block)) {
+        if !slots.iter().all(|slot| is_inner(slot) || slot_is_determined(slot, determined, block)) {
             return;
         }
     }
@@ -156,10 +155,8 @@ fn determine_by_equality(condition: &Expr, determined: &mut [bool], block: &Bloc
         if only.is_some_and(|only| table.is_none_or(|table| !only.contains(&table))) {
             continue;
         }
-        let mut slots = Vec::new();
-        right.collect_slots(&mut slots);
         if right.constancy() != Constancy::Volatile
-            && slots.iter().all(|&slot| slot_is_determined(slot, determined, block))
+            && right.slots().iter().all(|slot| slot_is_determined(slot, determined, block))
         {
             determined[slot] = true;
         }

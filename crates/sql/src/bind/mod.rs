@@ -274,12 +274,17 @@ impl<'a> Binder<'a> {
         self.needs = Privilege::Insert;
         match self.context.catalog.table(schema, name) {
             Some(table) => Ok(table.clone()),
-            None if self.context.virtual_tables.table(schema, name).is_some() => Err(SqlError::new(
-                codes::DBACCESS_DENIED_ERROR,
-                format!("Access denied for user '{}' to database '{schema}'", self.context.session.user),
-            )),
+            None if self.context.virtual_tables.table(schema, name).is_some() => Err(self.is_read_only(schema)),
             None => self.engine_table(schema, name),
         }
+    }
+
+    /// 1044 for a database of views.
+    fn is_read_only(&self, schema: &str) -> SqlError {
+        // Hosts have no `@`.
+        let (user, host) = self.context.session.current_user.rsplit_once('@').unwrap_or_default();
+        let message = format!("Access denied for user '{user}'@'{host}' to database '{schema}'");
+        SqlError::new(codes::DBACCESS_DENIED_ERROR, message)
     }
 
     /// A table of the engine: 1049 without its database, 1146 without itself, 1059 if neither could be.

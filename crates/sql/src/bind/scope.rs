@@ -106,10 +106,8 @@ impl Scope {
     /// What a subquery may name of the select list: nothing of groups, which may not be there yet.
     pub(crate) fn alias(&self, name: ColumnName<'_>) -> Option<&Expr> {
         let (_, expr) = self.aliases.iter().find(|(alias, _)| name.table.is_none() && same_name(alias, name.column))?;
-        let mut slots = Vec::new();
-        expr.collect_slots(&mut slots);
-        let of_group = |slot: &usize| matches!(self.frame.slots[*slot].source, SlotSource::Aggregate { .. });
-        (!slots.iter().any(of_group)).then_some(expr)
+        let of_group = |slot: usize| matches!(self.frame.slots[slot].source, SlotSource::Aggregate { .. });
+        (!expr.slots().iter().any(of_group)).then_some(expr)
     }
 
     /// What unqualified names are looked for in from now on.

@@ -243,10 +243,8 @@ impl<'a> Binder<'a> {
     }
 
     fn reads_aggregate(&mut self, expr: &Expr) -> bool {
-        let mut slots = Vec::new();
-        expr.collect_slots(&mut slots);
         let frame = &self.scope().frame;
-        slots.iter().any(|slot| matches!(frame.slots[*slot].source, SlotSource::Aggregate { .. }))
+        expr.slots().iter().any(|slot| matches!(frame.slots[slot].source, SlotSource::Aggregate { .. }))
     }
 
     /// ORDER BY of a block (and of UPDATE and DELETE, which have no aliases).

@@ -242,11 +242,10 @@ fn lone_value(query: &BoundQuery) -> Option<Expr> {
         SlotSource::Outer { slot } => Some(slot),
         _ => None,
     };
-    let (mut slots, mut value) = (Vec::new(), value.clone());
-    value.collect_slots(&mut slots);
-    if !slots.iter().all(|slot| around(*slot).is_some()) {
+    if !value.slots().iter().all(|slot| around(slot).is_some()) {
         return None;
     }
+    let mut value = value.clone();
     value.map_slots(&|slot| around(slot).unwrap_or(slot));
     Some(value)
 }

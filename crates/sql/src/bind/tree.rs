@@ -35,9 +35,8 @@ impl BoundQuery {
     pub(crate) fn may_be_merged(&self) -> bool {
         let BoundBody::Block(block) = &self.body else { return false };
         let reads_subquery = |expr: &Expr| {
-            let mut slots = Vec::new();
-            expr.collect_slots(&mut slots);
-            block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(&subquery.slot))
+            let slots = expr.slots();
+            block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(subquery.slot))
         };
         let is_plain = block.grouping.is_none() && !block.distinct && !block.tables.is_empty();
         let has_limit = block.limit.count.is_some() || block.limit.offset.is_some();

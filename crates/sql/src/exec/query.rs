@@ -12,7 +12,7 @@ use crate::exec::distinct::DistinctRows;
 use crate::exec::filter::LimitRows;
 use crate::exec::operator::{BoxedOperator, Operator, build};
 use crate::exec::sort::SortRows;
-use crate::expr::{Expr, ExprKind};
+use crate::expr::{Expr, ExprKind, SlotSet};
 use crate::plan::node::{BlockPlan, QueryBody, QueryPlan, UnionPlan};
 
 /// A sort that has to give all rows.
@@ -158,14 +158,14 @@ impl<'p> BlockRows<'p> {
 
 /// The slots of expressions that are all different columns as they are stored.
 fn plain_columns(output: &[Expr]) -> Option<Vec<usize>> {
-    let mut slots = Vec::with_capacity(output.len());
+    let mut slots = SlotSet::default();
     for expr in output {
         match expr.kind {
-            ExprKind::Column { slot, utc: false } if !slots.contains(&slot) => slots.push(slot),
+            ExprKind::Column { slot, utc: false } if slots.insert(slot) => {}
             _ => return None,
         }
     }
-    Some(slots)
+    Some(slots.into_vec())
 }
 
 fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use types::Value;
 
 use crate::expr::function::Function;
+use crate::expr::slots::SlotSet;
 use crate::expr::types::ExprType;
 
 /// An expression with its type. Equal trees are equal expressions (GROUP BY and select list).
@@ -421,12 +422,17 @@ impl Expr {
         }
     }
 
-    /// Adds the slots that it reads (each once) to `slots`.
-    pub fn collect_slots(&self, slots: &mut Vec<usize>) {
-        if let ExprKind::Column { slot, .. } = self.kind
-            && !slots.contains(&slot)
-        {
-            slots.push(slot);
+    /// The slots that it reads.
+    pub fn slots(&self) -> SlotSet {
+        let mut slots = SlotSet::default();
+        self.collect_slots(&mut slots);
+        slots
+    }
+
+    /// Adds the slots that it reads to `slots`.
+    pub fn collect_slots(&self, slots: &mut SlotSet) {
+        if let ExprKind::Column { slot, .. } = self.kind {
+            slots.insert(slot);
         }
         self.for_each_child(&mut |child| child.collect_slots(slots));
     }

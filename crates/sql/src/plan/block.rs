@@ -15,7 +15,7 @@ use crate::bind::tree::{
     TableSource, Union,
 };
 use crate::exec::ranges::key_ranges;
-use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Warnings, order};
+use crate::expr::{Constancy, EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::PlanContext;
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_slots};
@@ -116,7 +116,7 @@ pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> R
 
 /// Finds the subqueries that are needed above the joins only.
 fn find_late_subqueries(block: &mut Block) {
-    let (mut early, mut above) = (Vec::new(), Vec::new());
+    let (mut early, mut above) = (SlotSet::default(), SlotSet::default());
     block.filter.iter().for_each(|expr| expr.collect_slots(&mut early));
     block.from.iter().for_each(|tree| slots_of_joins(tree, &mut early));
     for subquery in &block.subqueries {
@@ -133,20 +133,20 @@ fn find_late_subqueries(block: &mut Block) {
     }
     // A call of an outer join's condition has its place there.
     if block.tables.iter().all(|table| !table.outer_joined) {
-        let mut filtered = Vec::new();
+        let mut filtered = SlotSet::default();
         block.filter.iter().for_each(|expr| expr.collect_slots(&mut filtered));
         for subquery in &mut block.subqueries {
-            subquery.per_row = matches!(subquery.kind, SubqueryKind::Call { .. }) && filtered.contains(&subquery.slot);
+            subquery.per_row = matches!(subquery.kind, SubqueryKind::Call { .. }) && filtered.contains(subquery.slot);
         }
     }
     let results = block.select.iter().chain(&block.having).chain(block.order.iter().map(|item| &item.expr));
     results.for_each(|expr| expr.collect_slots(&mut above));
     for subquery in &mut block.subqueries {
-        subquery.late = above.contains(&subquery.slot) && !early.contains(&subquery.slot);
+        subquery.late = above.contains(subquery.slot) && !early.contains(subquery.slot);
     }
 }
 
-fn slots_of_joins(tree: &FromTree, slots: &mut Vec<usize>) {
+fn slots_of_joins(tree: &FromTree, slots: &mut SlotSet) {
     if let FromTree::Join { left, right, on, .. } = tree {
         on.iter().for_each(|expr| expr.collect_slots(slots));
         slots_of_joins(left, slots);

@@ -4,7 +4,7 @@ use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Subquery, SubqueryKind};
 use crate::expr::build::is_by_bits;
 use crate::expr::order;
-use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind};
+use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind, SlotSet};
 use crate::plan::access::Interval;
 
 /// A set of the block's tables, one bit each.
@@ -63,9 +63,9 @@ impl<'b> Dependencies<'b> {
         for subquery in &block.subqueries {
             let mut needs = Needs::default();
             if let Some(query) = &subquery.query {
-                let mut slots = Vec::new();
+                let mut slots = SlotSet::default();
                 outer_slots(query, &mut slots);
-                slots.iter().for_each(|&slot| dependencies.add_slot(slot, &mut needs));
+                slots.iter().for_each(|slot| dependencies.add_slot(slot, &mut needs));
             }
             match &subquery.kind {
                 SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } => {
@@ -102,9 +102,7 @@ impl<'b> Dependencies<'b> {
     }
 
     fn add(&self, expr: &Expr, needs: &mut Needs) {
-        let mut slots = Vec::new();
-        expr.collect_slots(&mut slots);
-        slots.iter().for_each(|&slot| self.add_slot(slot, needs));
+        expr.slots().iter().for_each(|slot| self.add_slot(slot, needs));
     }
 
     fn add_slot(&self, slot: usize, needs: &mut Needs) {
@@ -129,9 +127,11 @@ impl<'b> Dependencies<'b> {
 }
 
 /// The slots of the enclosing block that a query reads.
-pub(crate) fn outer_slots(query: &BoundQuery, slots: &mut Vec<usize>) {
+pub(crate) fn outer_slots(query: &BoundQuery, slots: &mut SlotSet) {
     match &query.body {
-        BoundBody::Block(block) => slots.extend(block.frame.outer_slots().iter().map(|&(there, _)| there)),
+        BoundBody::Block(block) => {
+            block.frame.outer_slots().iter().for_each(|&(there, _)| _ = slots.insert(there));
+        }
         BoundBody::Union(union) => union.branches.iter().for_each(|branch| outer_slots(branch, slots)),
         BoundBody::Values(_) => {}
     }

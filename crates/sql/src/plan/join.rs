@@ -7,7 +7,7 @@ use base::SqlError;
 
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Block, OrderItem};
-use crate::expr::{CompareOp, ExprKind, order};
+use crate::expr::{CompareOp, ExprKind, SlotSet, order};
 use crate::parse::joins::too_many_tables;
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
@@ -397,16 +397,15 @@ impl JoinPlanner<'_> {
             decode.iter().filter_map(|&(column, slot)| Some((position(column)?, slot))).collect();
         let (index_filter, filter): (Vec<Condition>, Vec<Condition>) = match path.covered {
             Covered::Fetch => conditions.into_iter().partition(|condition| {
-                let mut slots = Vec::new();
-                condition.expr.collect_slots(&mut slots);
                 let own = |slot: &usize| decode.iter().any(|(_, of_table)| of_table == slot);
-                slots.iter().filter(|slot| own(slot)).all(|slot| on_index.iter().any(|(_, there)| there == slot))
+                let slots = condition.expr.slots();
+                slots.iter().filter(own).all(|slot| on_index.iter().any(|(_, there)| *there == slot))
             }),
             _ => (Vec::new(), conditions),
         };
         let used =
-            |slots: &[usize]| on_index.iter().copied().filter(|(_, slot)| slots.contains(slot)).collect::<Vec<_>>();
-        let mut slots = Vec::new();
+            |slots: &SlotSet| on_index.iter().copied().filter(|(_, slot)| slots.contains(*slot)).collect::<Vec<_>>();
+        let mut slots = SlotSet::default();
         index_filter.iter().for_each(|condition| condition.expr.collect_slots(&mut slots));
         let mut index_decode = if path.covered == Covered::Covering { on_index.clone() } else { used(&slots) };
         index_decode.sort_unstable();

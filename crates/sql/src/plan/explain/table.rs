@@ -309,9 +309,9 @@ fn access_kind(index: &IndexAccess, block: &BlockPlan) -> &'static str {
         return "range";
     }
     let by_tables = index.parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs).any(|expr| {
-        let mut slots = Vec::new();
-        expr.collect_slots(&mut slots);
-        slots.iter().any(|&slot| matches!(block.slots[slot], SlotSource::Column { .. } | SlotSource::Outer { .. }))
+        expr.slots()
+            .iter()
+            .any(|slot| matches!(block.slots[slot], SlotSource::Column { .. } | SlotSource::Outer { .. }))
     });
     let own = index.unique_parts.unwrap_or(usize::MAX);
     let points = index.parts.iter().take(own).all(|part| matches!(part.intervals[..], [Interval::Point(_)]));
