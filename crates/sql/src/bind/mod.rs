@@ -274,13 +274,13 @@ impl<'a> Binder<'a> {
         self.needs = Privilege::Insert;
         match self.context.catalog.table(schema, name) {
             Some(table) => Ok(table.clone()),
-            None if self.context.virtual_tables.table(schema, name).is_some() => Err(self.is_read_only(schema)),
+            None if self.context.virtual_tables.table(schema, name).is_some() => Err(self.schema_denied(schema)),
             None => self.engine_table(schema, name),
         }
     }
 
-    /// 1044 for a database of views.
-    fn is_read_only(&self, schema: &str) -> SqlError {
+    /// 1044 for a database of which all tables are computed.
+    fn schema_denied(&self, schema: &str) -> SqlError {
         // Hosts have no `@`.
         let (user, host) = self.context.session.current_user.rsplit_once('@').unwrap_or_default();
         let message = format!("Access denied for user '{user}'@'{host}' to database '{schema}'");
