@@ -346,3 +346,16 @@ CREATE TABLE counted_by_a_variable (id INT PRIMARY KEY);
 INSERT INTO counted_by_a_variable VALUES (1), (2), (3);
 SELECT @counter_a := @counter_a + 1 FROM counted_by_a_variable, (SELECT @counter_a := 0) i;
 DROP TABLE counted_by_a_variable;
+
+-- The word DEFAULT, where there is none, and a value that does not fit: the first in the statement's order is told.
+CREATE TABLE turn (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(3), c INT NOT NULL);
+INSERT INTO turn (id, a, b, c) VALUES (1, DEFAULT, 'abcdef', 1);
+INSERT INTO turn (id, b, a, c) VALUES (1, 'abcdef', DEFAULT, 1);
+INSERT INTO turn (id, b, a, c) VALUES (1, 'abc', DEFAULT, 'x');
+INSERT INTO turn (id, a, b, c) VALUES (1, 1, 'abc', 1), (2, DEFAULT, 'abcdefg', 2);
+REPLACE INTO turn SET a = DEFAULT, b = 'abcdef', id = 3, c = 1;
+INSERT IGNORE INTO turn (id, a, b, c) VALUES (4, DEFAULT, 'abcdefg', 2);
+SHOW WARNINGS;
+INSERT IGNORE INTO turn (id, b, a, c) VALUES (5, 'abcdefg', DEFAULT, 2), (6, 'abcdefg', DEFAULT, DEFAULT);
+SHOW WARNINGS;
+SELECT * FROM turn;

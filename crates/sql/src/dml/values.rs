@@ -18,7 +18,7 @@ use crate::bind::from::target_table;
 use crate::bind::literal;
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::Scope;
-use crate::dml::assign::{for_column, is_default};
+use crate::dml::assign::{DefaultValue, for_column, is_default};
 use crate::dml::insert::Progress;
 use crate::dml::insert_plan::InsertPlan;
 use crate::exec::ExecContext;
@@ -201,10 +201,19 @@ impl InsertPlan {
         Ok(())
     }
 
-    /// The word DEFAULT leaves a column to its default. For AUTO_INCREMENT it is a zero, which asks for a number unless zeros are
-    /// numbers.
+    /// The word DEFAULT. A column that has none is an error or a warning when it is its turn. For AUTO_INCREMENT it is a zero, which asks
+    /// for a number unless zeros are numbers.
     fn set_default(&self, column: usize, progress: &mut Progress, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        if self.auto_increment == Some(column) { progress.set(self, column, Value::Int(0), context) } else { Ok(()) }
+        if self.auto_increment == Some(column) {
+            return progress.set(self, column, Value::Int(0), context);
+        }
+        let default = &self.defaults[column];
+        if matches!(default, DefaultValue::Missing) {
+            let def = &self.table.def.columns[column];
+            progress.values[column] = default.value(def, progress.strictness, progress.rows + 1, &context.eval)?;
+            progress.given[column] = true;
+        }
+        Ok(())
     }
 }
 
