@@ -46,6 +46,8 @@ fn greedy() -> Vec<String> {
         long_concat,
         "SELECT LENGTH(REPLACE(REPEAT('x', 10000000), 'x', 'yyy'))".into(),
         "SELECT LENGTH(REGEXP_REPLACE(REPEAT('x', 100000), 'x', REPEAT('y', 600)))".into(),
+        "SELECT LENGTH(DATE_FORMAT(NOW(), REPEAT('%r', 5000000)))".into(),
+        "SELECT LENGTH(TIME_FORMAT(NOW(), REPEAT('%r', 5000000)))".into(),
         "SELECT LENGTH(TO_BASE64(REPEAT('x', 30000000)))".into(),
         "SELECT JSON_LENGTH(CONCAT('[1', REPEAT(',1', 5000000), ']'))".into(),
         "SELECT JSON_VALID(CONCAT('[1', REPEAT(',1', 5000000), ']'))".into(),
@@ -131,4 +133,27 @@ fn what_connections_write_and_read_does_not_add_up() {
     assert!((5_000_000..8_000_000).contains(&used(&server)), "{} bytes", used(&server));
     drop(one);
     until("the end of a connection's memory", || used(&server) < MIB);
+}
+
+/// What a connection keeps from one statement to the next counts for the next.
+#[test]
+fn what_a_connection_keeps_adds_up() {
+    let server = server_with_limit("memory_kept", 16 * MIB);
+    let numbers: Vec<String> = (0..2000).map(|number| format!("({number}, '')")).collect();
+    server.client().query(&format!("INSERT INTO d.t VALUES {}", numbers.join(","))).unwrap();
+    let locks = |number| format!("SELECT COUNT(GET_LOCK(CONCAT('{number}_', a), 0)) FROM t");
+    let variables = |number| {
+        let list: Vec<String> = (0..2000).map(|at| format!("@v{number}_{at} = 1")).collect();
+        format!("SET {}", list.join(","))
+    };
+    let kinds: [&dyn Fn(usize) -> String; 2] = [&locks, &variables];
+    for kind in kinds {
+        let mut one = bound(&server);
+        let ended = (0..100).find_map(|number| match one.query(&kind(number)).unwrap() {
+            Answer::Failed(code, _) => Some(code),
+            _ => None,
+        });
+        assert_eq!(ended, Some(4082), "{}", kind(0));
+        until("the end of a connection's memory", || used(&server) < MIB);
+    }
 }

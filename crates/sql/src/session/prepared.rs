@@ -14,7 +14,7 @@ use super::rows::RowStatement;
 use super::run::LONG_STATEMENT;
 use crate::account::Privilege;
 use crate::bind::param;
-use crate::exec::spill::memory_size;
+use crate::expr::ExprType;
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
 use crate::parse::{ParsedStatement, parse_one};
@@ -90,12 +90,15 @@ impl Prepared {
 }
 
 impl Session {
-    /// Bytes that the session keeps from one statement to the next, about: user variables, and what PREPARE has made.
+    /// Bytes that the session keeps from one statement to the next, about: user variables, locks by name, and what PREPARE has made.
     pub fn held_bytes(&self) -> u64 {
         let variables = self.info.user_variables.lock();
-        let values = variables.iter().map(|(name, (value, _))| name.len() + memory_size(std::slice::from_ref(value)));
-        let values: usize = values.sum();
-        values as u64 + self.prepared.values().map(Prepared::held_bytes).sum::<u64>()
+        let entry = size_of::<(String, (Value, ExprType))>();
+        let names: usize = variables.keys().map(String::len).sum();
+        let values: usize = variables.values().filter_map(|(value, _)| value.as_bytes()).map(|bytes| bytes.len()).sum();
+        let variables = variables.capacity() * entry + names + values;
+        let prepared: u64 = self.prepared.values().map(Prepared::held_bytes).sum();
+        variables as u64 + self.user_locks.held_bytes() + prepared
     }
 
     /// The most bytes of memory that the session's connection may take, and whether the bound of all connections is its too: neither

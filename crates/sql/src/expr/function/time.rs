@@ -180,8 +180,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         |args, session| own_text(args[1].ty.text_length().saturating_mul(10), session),
         |args| {
             let (at, format) = (some!(args.datetime(0, Allow::ZEROS)?), some!(args.text(1)?));
-            Ok(time_format::format(at, &format, args.ctx.session.locale)
-                .map_or(Value::Null, |text| Value::Str(text.into())))
+            time_format::format(args, at, &format)
         },
     ),
     line(
@@ -191,7 +190,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         |args, session| own_text(args[1].ty.text_length().saturating_mul(10), session),
         |args| {
             let (time, format) = (some!(args.time(0)?), some!(args.text(1)?));
-            Ok(time_format::format_time(time, &format).map_or(Value::Null, |text| Value::Str(text.into())))
+            time_format::format_time(args, time, &format)
         },
     ),
     line("get_format", 2, 2, |_, session| own_text(17, session), time_format::get_format),
@@ -504,7 +503,7 @@ fn from_unixtime(args: &Args<'_>) -> Result<Value, SqlError> {
         return Ok(Value::DateTime(local));
     }
     let format = some!(args.text(1)?);
-    Ok(time_format::format(local, &format, args.ctx.session.locale).map_or(Value::Null, |text| Value::Str(text.into())))
+    time_format::format(args, local, &format)
 }
 
 fn convert_tz(args: &Args<'_>) -> Result<Value, SqlError> {

@@ -10,8 +10,12 @@ use crate::expr::cast;
 use crate::expr::locale::Locale;
 use crate::expr::types::{ExprType, Kind};
 
-/// `DATE_FORMAT`; `None` if a name of a day or month is asked for that the date does not have.
-pub(super) fn format(at: DateTime, format: &[u8], locale: &Locale) -> Option<Vec<u8>> {
+/// Steps of a specifier, of which some take more than a hundred nanoseconds.
+const SPECIFIER_STEPS: u64 = 128;
+
+/// `DATE_FORMAT`; NULL if a name of a day or month is asked for that the date does not have.
+pub(super) fn format(args: &Args<'_>, at: DateTime, format: &[u8]) -> Result<Value, SqlError> {
+    let locale = args.ctx.session.locale;
     let mut out = String::new();
     let mut raw = Vec::with_capacity(2 * format.len());
     let mut rest = format;
@@ -23,29 +27,28 @@ pub(super) fn format(at: DateTime, format: &[u8], locale: &Locale) -> Option<Vec
             continue;
         };
         rest = &rest[1..];
+        args.ctx.worked(SPECIFIER_STEPS)?;
         out.clear();
-        write_date_part(at.date, specifier, locale, &mut out)
-            .unwrap_or_else(|| write_time_part(at.time(), specifier, &mut out).then_some(()))
-            .or_else(|| {
-                out.push(specifier as char);
-                Some(())
-            })?;
+        if !write_date_part(at.date, specifier, locale, &mut out) && !write_time_part(at.time(), specifier, &mut out) {
+            out.push(specifier as char);
+        }
         if out == MISSING {
-            return None;
+            return Ok(Value::Null);
         }
         match specifier.is_ascii() {
             true => raw.extend_from_slice(out.as_bytes()),
             false => raw.push(specifier),
         }
     }
-    Some(raw)
+    Ok(Value::Str(raw.into()))
 }
 
 /// Stands for a name that there is not.
 const MISSING: &str = "\u{0}";
 
 /// `TIME_FORMAT`; what is of a date is 0.
-pub(super) fn format_time(time: Time, format: &[u8]) -> Option<Vec<u8>> {
+pub(super) fn format_time(args: &Args<'_>, time: Time, format: &[u8]) -> Result<Value, SqlError> {
+    let mut out = String::new();
     let mut raw = Vec::with_capacity(2 * format.len());
     let mut rest = format;
     if time.micros() < 0 {
@@ -59,25 +62,26 @@ pub(super) fn format_time(time: Time, format: &[u8]) -> Option<Vec<u8>> {
             continue;
         };
         rest = &rest[1..];
-        let mut out = String::new();
+        args.ctx.worked(SPECIFIER_STEPS)?;
+        out.clear();
         if !write_time_part(time, specifier, &mut out) {
             match specifier {
                 b'Y' => out.push_str("0000"),
                 b'y' | b'm' | b'd' => out.push_str("00"),
                 b'c' | b'e' => out.push('0'),
                 b'a' | b'b' | b'D' | b'j' | b'M' | b'U' | b'u' | b'V' | b'v' | b'W' | b'w' | b'X' | b'x' => {
-                    return None;
+                    return Ok(Value::Null);
                 }
                 other => out.push(other as char),
             }
         }
         raw.extend_from_slice(out.as_bytes());
     }
-    Some(raw)
+    Ok(Value::Str(raw.into()))
 }
 
-/// `None` if the specifier is none of a date's; [`MISSING`] is written for a name that there is not.
-fn write_date_part(date: Date, specifier: u8, locale: &Locale, out: &mut String) -> Option<Option<()>> {
+/// `false` if the specifier is none of a date's; [`MISSING`] is written for a name that there is not.
+fn write_date_part(date: Date, specifier: u8, locale: &Locale, out: &mut String) -> bool {
     use std::fmt::Write;
     let weekday = || calendar::weekday(date) as usize;
     let month_of = |names: &[&'static str]| (date.month as usize).checked_sub(1).map_or(MISSING, |at| names[at]);
@@ -104,9 +108,9 @@ fn write_date_part(date: Date, specifier: u8, locale: &Locale, out: &mut String)
         b'v' => write!(out, "{:02}", week(3).0),
         b'X' => write!(out, "{:04}", week(2).1),
         b'x' => write!(out, "{:04}", week(3).1),
-        _ => return None,
+        _ => return false,
     };
-    Some(written.ok())
+    written.is_ok()
 }
 
 fn ordinal(day: u8) -> &'static str {
