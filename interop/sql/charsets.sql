@@ -68,3 +68,14 @@ SELECT GROUP_CONCAT(a ORDER BY a) = 'x', COERCIBILITY(GROUP_CONCAT(a)), COERCIBI
 SELECT x = 'a' FROM (SELECT GROUP_CONCAT(a ORDER BY a) x FROM joined) d;
 DROP TABLE joined;
 SET NAMES utf8mb4;
+-- Bytes of a parameter within an expression
+CREATE TABLE bytes_of_params (y BLOB, t TEXT);
+SET @bytes = x'ff80c3a9';
+PREPARE p FROM 'INSERT INTO bytes_of_params (y) VALUES (LEFT(?, 3)), (CONCAT(?, 1))';
+EXECUTE p USING @bytes, @bytes;
+SET @bytes = 'äöü€';
+EXECUTE p USING @bytes, @bytes;
+PREPARE p FROM 'UPDATE bytes_of_params SET y = REVERSE(?), t = LEFT(?, 3)';
+EXECUTE p USING @bytes, @bytes;
+SELECT HEX(y), t FROM bytes_of_params;
+DROP TABLE bytes_of_params;

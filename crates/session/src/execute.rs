@@ -113,13 +113,16 @@ impl Connection {
 /// What MySQL names in the error that there is no such statement.
 pub(crate) const CHECK: &str = "mysql_stmt_precheck";
 
-/// Text of a client that writes in this character set; bytes stay as they are.
+/// Text of a client that writes in this character set; bytes stay as they are, and so does what is no text of it.
 fn from_charset(value: &mut Value, param: ParamType, charset: Charset) {
     let is_text = matches!(param.ty, column_type::VARCHAR | column_type::VAR_STRING | column_type::STRING);
     if let Value::Str(bytes) | Value::Bytes(bytes) = value
         && is_text
         && !bytes.is_ascii()
     {
-        *value = Value::Str(charset.decode(bytes).into_owned().into());
+        *value = match (charset, charset.text(bytes)) {
+            (Charset::Single(_), None) => Value::Bytes(bytes.clone()),
+            _ => Value::Str(charset.decode(bytes).into_owned().into()),
+        };
     }
 }

@@ -1,7 +1,8 @@
 //! Tables that are made when they are read: `information_schema`, `performance_schema`, what SHOW prints.
 //!
 //! Whoever has such tables implements [`VirtualTables`]; binder and executor treat what they give as tables without an
-//! index. A table's rows are made at once when a statement opens it, and then live in memory up to the statement's budget.
+//! index. A table's rows are made when a statement opens it, and then live in memory up to the statement's budget. What describes
+//! the tables of the catalog asks [`Wanted`] which of them the statement's conditions leave, and makes the rows of those alone.
 
 use std::fmt::Debug;
 use std::sync::Arc;
@@ -11,6 +12,9 @@ use io::BoxFuture;
 use types::{ColumnDef, Value};
 
 use crate::exec::ExecContext;
+use crate::exec::spill::RowStore;
+use crate::expr::{Constancy, EvalContext, Expr, Warnings};
+use crate::plan::node::AccessNode;
 
 /// A database of virtual tables, as the binder asks for it.
 pub trait VirtualTables: Send + Sync {
@@ -32,8 +36,71 @@ pub trait VirtualTable: Debug + Send + Sync {
     /// Its columns.
     fn columns(&self) -> &[ColumnDef];
 
-    /// All its rows now, with a value per column.
-    fn rows<'a>(&'a self, context: &'a mut ExecContext<'_>) -> BoxFuture<'a, Result<Vec<Vec<Value>>, SqlError>>;
+    /// Adds its rows of now to `kept`, with a value per column. Those that the statement does not want may be missing, and so may the
+    /// values of columns that it does not want.
+    fn rows<'a>(
+        &'a self,
+        context: &'a mut ExecContext<'_>,
+        wanted: &'a Wanted<'a>,
+        kept: &'a mut RowStore,
+    ) -> BoxFuture<'a, Result<(), SqlError>>;
+}
+
+/// What a statement wants of a virtual table whose rows describe the tables of the catalog.
+pub struct Wanted<'p> {
+    /// Those of its conditions that read no more than the names of the table and of its database.
+    conditions: Vec<&'p Expr>,
+    /// Slots of a database's name, and of a table's.
+    databases: Vec<usize>,
+    tables: Vec<usize>,
+    /// Values per row of the frame.
+    width: usize,
+    /// By column, whether it is read.
+    columns: Vec<bool>,
+}
+
+/// How columns with the name of a database are called, and those with that of a table.
+const DATABASE_COLUMNS: [&str; 5] =
+    ["TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "INDEX_SCHEMA", "database_name", "SCHEMA_NAME"];
+const TABLE_COLUMNS: [&str; 2] = ["TABLE_NAME", "table_name"];
+
+impl<'p> Wanted<'p> {
+    /// What a node of a plan wants of the table that it reads; its frame has `width` values.
+    pub(crate) fn new(node: &'p AccessNode, table: &dyn VirtualTable, width: usize) -> Self {
+        let defs = table.columns();
+        let slots_of = |names: &[&str]| -> Vec<usize> {
+            let is_one = |column: usize| names.contains(&defs[column].name.as_str());
+            node.decode.iter().filter(|(column, _)| is_one(*column)).map(|&(_, slot)| slot).collect()
+        };
+        let (databases, tables) = (slots_of(&DATABASE_COLUMNS), slots_of(&TABLE_COLUMNS));
+        let is_of_names = |expr: &&Expr| {
+            let known = |slot: usize| databases.contains(&slot) || tables.contains(&slot);
+            expr.constancy() <= Constancy::Row && !expr.waits() && expr.slots().iter().all(known)
+        };
+        let conditions = node.filter.iter().filter(is_of_names).collect();
+        let mut columns = vec![false; defs.len()];
+        node.decode.iter().for_each(|&(column, _)| columns[column] = true);
+        Wanted { conditions, databases, tables, width, columns }
+    }
+
+    /// Whether it wants the rows of a table. What is not sure is wanted: each row meets the conditions again, and their warnings are told
+    /// there.
+    pub(crate) fn table(&self, database: &str, table: &str, eval: &EvalContext<'_>) -> bool {
+        if self.conditions.is_empty() {
+            return true;
+        }
+        let mut row = vec![Value::Null; self.width];
+        self.databases.iter().for_each(|&slot| row[slot] = Value::str(database));
+        self.tables.iter().for_each(|&slot| row[slot] = Value::str(table));
+        let unheard = Warnings::default();
+        let eval = EvalContext { warnings: &unheard, ..*eval };
+        self.conditions.iter().all(|condition| !matches!(condition.eval_truth(&row, &eval), Ok(Some(false) | None)))
+    }
+
+    /// Whether it reads a column.
+    pub(crate) fn column(&self, column: usize) -> bool {
+        self.columns[column]
+    }
 }
 
 /// For contexts without virtual tables.
@@ -67,7 +134,12 @@ impl VirtualTable for Nowhere {
         &[]
     }
 
-    fn rows<'a>(&'a self, _context: &'a mut ExecContext<'_>) -> BoxFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
+    fn rows<'a>(
+        &'a self,
+        _context: &'a mut ExecContext<'_>,
+        _wanted: &'a Wanted<'a>,
+        _kept: &'a mut RowStore,
+    ) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(std::future::ready(Ok(())))
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use interop::{Client, Kind, Node, Peer, Server, ServerOptions};
+use interop::{Answer, Client, Connection, Kind, Node, Peer, Server, ServerOptions};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -129,6 +129,61 @@ fn clients_are_answered_as_by_mysql() {
         for client in &clients {
             let error = client.query(&format!("SET NAMES utf8mb4; {refused}")).unwrap_err();
             assert!(error.contains("1366") && error.contains("\\xE8\\xAA\\x9E"), "{set}: {error}");
+        }
+    }
+}
+
+/// Binary columns get the bytes that the client wrote, be they text of its character set or not; columns of text refuse those that are none.
+#[test]
+fn bytes_of_clients_are_kept() {
+    let theirs = Peer::start(Kind::Mysql97, "charsets-bytes", Duration::ZERO, &[]).unwrap();
+    let ours = Server::start("charsets-bytes", ServerOptions::default()).unwrap();
+    let clients = [ours.client(), theirs.client()];
+    clients.iter().for_each(|client| {
+        client
+            .query("CREATE DATABASE d; CREATE TABLE d.b (id INT PRIMARY KEY, x VARBINARY(200), y BLOB, t TEXT)")
+            .unwrap();
+    });
+    let mut sets: Vec<String> = collations(&clients[0]).into_iter().map(|(_, set)| set).collect();
+    sets.dedup();
+    let mut connections = [ours.port(), theirs.port()].map(|port| Connection::open(port, "d").unwrap());
+    let all: Vec<u8> = (0x80..=0xff).collect();
+    let with = |before: &str, bytes: &[u8], after: &str| [before.as_bytes(), bytes, after.as_bytes()].concat();
+    for set in sets {
+        let known = characters(&clients[1], &set);
+        let text: Vec<u8> = all.iter().copied().filter(|byte| !known.contains(byte)).collect();
+        let mut statements = vec![
+            format!("SET NAMES {set}").into_bytes(),
+            with("INSERT INTO b (id, x, y) VALUES (1, '", &all, &format!("', CONCAT('', _binary'{set}'))")),
+            with("INSERT INTO b (id, x, y) VALUES (2, '', _binary'", &all, "'), (3, 1, NULL)"),
+            with("UPDATE b SET y = '", &all, "' WHERE id = 3"),
+            with("SET @all = '", &all, "'"),
+            b"PREPARE p FROM 'INSERT INTO b (id, x, y) VALUES (?, ?, ?), (?, ?, LEFT(?, 7)) ON DUPLICATE KEY UPDATE x = ?'".to_vec(),
+            b"SET @a = 4, @b = 5".to_vec(),
+            b"EXECUTE p USING @a, @all, @all, @b, @all, @all, @all".to_vec(),
+            b"EXECUTE p USING @a, @all, @all, @b, @all, @all, @a".to_vec(),
+            b"PREPARE p FROM 'UPDATE b SET y = CAST(? AS BINARY), x = ? WHERE id = 3'".to_vec(),
+            b"EXECUTE p USING @all, @all".to_vec(),
+            b"SELECT id, HEX(x), HEX(y), t FROM b ORDER BY id".to_vec(),
+        ];
+        statements.extend(text.iter().map(|&byte| with("INSERT INTO b (id, t) VALUES (9, 'a", &[byte], "')")));
+        statements.push(b"DELETE FROM b".to_vec());
+        for statement in statements {
+            let answers = connections.each_mut().map(|connection| connection.query_bytes(&statement).unwrap());
+            let [ours, theirs] = answers.map(|answer| match answer {
+                Answer::Failed(code, _) => code.to_string(),
+                Answer::Rows { rows, .. } => {
+                    let shown = |value: &Option<Vec<u8>>| {
+                        value.as_deref().map(|value| String::from_utf8_lossy(value).into_owned())
+                    };
+                    format!(
+                        "{:?}",
+                        rows.iter().map(|row| row.iter().map(shown).collect::<Vec<_>>()).collect::<Vec<_>>()
+                    )
+                }
+                Answer::Done(_) => String::new(),
+            });
+            assert_eq!(ours, theirs, "{set}: {}", String::from_utf8_lossy(&statement));
         }
     }
 }

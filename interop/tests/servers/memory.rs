@@ -157,3 +157,19 @@ fn what_a_connection_keeps_adds_up() {
         until("the end of a connection's memory", || used(&server) < MIB);
     }
 }
+
+/// Rows that describe tables are made table by table, and of the tables that are asked for.
+#[test]
+fn what_describes_many_tables_is_not_in_memory_at_once() {
+    let server = server_with_limit("memory_described", 12 * MIB);
+    let columns: Vec<String> = (0..1000).map(|number| format!("c{number} INT")).collect();
+    for number in 0..40 {
+        server.client().query(&format!("CREATE TABLE d.wide{number} ({})", columns.join(","))).unwrap();
+    }
+    let mut one = bound(&server);
+    let mut ask = |sql: &str| one.succeed(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    ask("SELECT * FROM information_schema.COLUMNS");
+    ask("SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'd'");
+    let of_one = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'D' AND TABLE_NAME LIKE 'WIDE7'";
+    assert_eq!(server.client().query(of_one).unwrap(), "1001\n");
+}

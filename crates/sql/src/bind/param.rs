@@ -11,6 +11,11 @@ use crate::expr::{Expr, ExprKind, ExprType, Kind};
 use crate::result::{FieldFlags, FieldType, ResultColumn};
 
 impl Binder<'_> {
+    /// Notes whether the type of a value that is stored depends on parameters that are within it: on whether they are text or bytes.
+    pub(crate) fn note_params(&mut self, value: &Expr) {
+        self.types_params |= !matches!(value.kind, ExprKind::Param(_)) && value.has_param();
+    }
+
     /// Notes what a parameter is for, if the expression is one. The first place counts.
     pub(crate) fn describe_param(&mut self, expr: &Expr, ty: &ExprType) {
         if let ExprKind::Param(number) = expr.kind

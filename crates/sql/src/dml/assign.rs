@@ -11,7 +11,9 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::ddl::local_default;
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, Expr, ExprKind, ExprType, Strictness, build, convert_for_column, function, name_table};
+use crate::expr::{
+    EvalContext, Expr, ExprKind, ExprType, Kind, Strictness, build, convert_for_column, function, name_table,
+};
 use crate::parse::{ParseContext, parse_expr};
 
 /// What a column gets when the statement gives it nothing, or DEFAULT.
@@ -284,6 +286,8 @@ pub(super) fn for_column(value: Expr, column: &ColumnDef) -> Expr {
         ExprKind::Literal(Value::Double(_)) => copied(value, column),
         ExprKind::Literal(_) if column.ty.is_binary() => build::as_bytes(value),
         ExprKind::Literal(_) => value,
+        // A parameter may be text, which has other bytes in the client's character set.
+        _ if value.ty.kind == Kind::Any && column.ty.is_binary() => build::cast_to_bytes(value),
         _ => copied(value, column),
     }
 }

@@ -426,6 +426,7 @@ pub(crate) fn bind_assigned<'a>(
         return Ok(Assigned::Default(DefaultValue::of(binder, &table.def.columns[column])?));
     }
     let value = binder.bind_expr(value, ExprScope::new(Clause::FieldList))?;
+    binder.note_params(&value);
     let column = &table.def.columns[column];
     binder.describe_param(&value, &ExprType::of_column(column));
     Ok(Assigned::Expr(for_column(value, column)))

@@ -84,6 +84,7 @@ pub(crate) async fn bind_values<'a>(
             let before = binder.scope().subqueries.len();
             let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
             let value = if is_default(expr) { None } else { Some(bind(binder)?) };
+            value.iter().for_each(|value| binder.note_params(value));
             let column = &table.def.columns[target];
             if let Some(value) = &value {
                 binder.describe_param(value, &ExprType::of_column(column));

@@ -51,7 +51,7 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
             (AccessMethod::Index(index, covered), PlannedSource::Base(table)) => {
                 Box::new(Scan::new(access, index, covered, table))
             }
-            (_, source) => Box::new(SourceRows::new(access, source)),
+            (_, source) => Box::new(SourceRows::new(access, source, block.width)),
         },
         Node::Join(join) => {
             let (outer, inner) = (build(block, &join.outer), build(block, &join.inner));

@@ -13,11 +13,14 @@ use crate::exec::operator::{Operator, passes};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::plan::node::{AccessMethod, AccessNode, PlannedSource};
+use crate::virtual_table::Wanted;
 
 /// Rows of a virtual or derived table.
 pub(crate) struct SourceRows<'p> {
     node: &'p AccessNode,
     source: &'p PlannedSource,
+    /// Values per row of the frame.
+    frame: usize,
     seed: Vec<Value>,
     rows: Rows<'p>,
     batch: RowBatch,
@@ -31,13 +34,13 @@ enum Rows<'p> {
 }
 
 impl<'p> SourceRows<'p> {
-    pub(crate) fn new(node: &'p AccessNode, source: &'p PlannedSource) -> Self {
+    pub(crate) fn new(node: &'p AccessNode, source: &'p PlannedSource, frame: usize) -> Self {
         let width = match source {
             PlannedSource::Derived(query) => query.columns.len(),
             PlannedSource::Virtual(table) => table.columns().len(),
             PlannedSource::Base(table) => table.def.columns.len(),
         };
-        SourceRows { node, source, seed: Vec::new(), rows: Rows::NotRead, batch: RowBatch::new(width), at: 0 }
+        SourceRows { node, source, frame, seed: Vec::new(), rows: Rows::NotRead, batch: RowBatch::new(width), at: 0 }
     }
 
     async fn begin(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
@@ -55,9 +58,8 @@ impl<'p> SourceRows<'p> {
             }
             PlannedSource::Virtual(table) => {
                 let mut rows = RowStore::new(self.batch.width(), context.limits.table_bytes);
-                for row in table.rows(context).await? {
-                    rows.push(context.env, &row).await?;
-                }
+                let wanted = Wanted::new(self.node, &**table, self.frame);
+                table.rows(context, &wanted, &mut rows).await?;
                 Rows::Kept { rows: Box::new(rows), position: ReadPosition::default() }
             }
             PlannedSource::Base(_) => return Err(SqlError::unknown("a table of the engine is read by an index")),

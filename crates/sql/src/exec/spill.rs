@@ -54,7 +54,7 @@ pub(crate) fn memory_size(row: &[Value]) -> usize {
 }
 
 /// Rows in the order in which they came.
-pub(crate) struct RowStore {
+pub struct RowStore {
     width: usize,
     budget: usize,
     tail: Vec<Value>,

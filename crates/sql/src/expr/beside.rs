@@ -261,9 +261,11 @@ pub(super) fn beside(arg: Expr, other: &ExprType, exact: bool) -> Expr {
 
 /// Text as a binary string, where its own character set has other bytes for it than UTF-8.
 pub(crate) fn as_bytes(arg: Expr) -> Expr {
-    if !coerce::has_other_bytes(&arg.ty) {
-        return arg;
-    }
+    if coerce::has_other_bytes(&arg.ty) { cast_to_bytes(arg) } else { arg }
+}
+
+/// A value as a binary string.
+pub(crate) fn cast_to_bytes(arg: Expr) -> Expr {
     let ty = ExprType { coercibility: arg.ty.coercibility, ..ExprType::bytes(arg.ty.text_length()) };
     Expr {
         ty: ty.nullable(arg.ty.nullable),

@@ -10,7 +10,7 @@ use types::{CollationId, ColumnType, Decimal, Value};
 use crate::expr::agree::condition;
 pub(crate) use crate::expr::agree::{Mixed, agree};
 use crate::expr::arithmetic as arith;
-pub(crate) use crate::expr::beside::{EXACT_DOUBLES, as_bytes, bytes_together, numeric_arg};
+pub(crate) use crate::expr::beside::{EXACT_DOUBLES, as_bytes, bytes_together, cast_to_bytes, numeric_arg};
 use crate::expr::beside::{
     beside, comparable, json_between, list_beside, number_beside_column, numeric_beside, temporal_constant,
     text_between, valid_moment,

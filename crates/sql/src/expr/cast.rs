@@ -198,7 +198,11 @@ fn to_char(
 }
 
 fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalContext<'_>) -> Result<Value, SqlError> {
-    let text = coerce::bytes(value, from);
+    let text = match value {
+        // What has no type before it is there is a parameter: text of the connection's character set.
+        Value::Str(text) if from.kind == Kind::Any => ctx.session.collation_connection.charset().encode_shared(text),
+        _ => coerce::bytes(value, from),
+    };
     let Some(length) = bytes else { return Ok(Value::Bytes(text)) };
     if is_beyond_packet(length, "cast_as_binary", ctx)? {
         return Ok(Value::Null);

@@ -26,10 +26,11 @@ pub(crate) use self::definitions::definition_of;
 pub(crate) use self::once::Once;
 pub(crate) use self::rows::{index_rows, privileges_text, table_numbers};
 pub(crate) use self::spec::column_spec;
-use self::tables::{TABLES, TableSpec};
+use self::tables::{Described, RowsOf, TABLES, TableSpec};
 use crate::exec::ExecContext;
+use crate::exec::spill::RowStore;
 use crate::session::Shared;
-use crate::virtual_table::{VirtualTable, VirtualTables};
+use crate::virtual_table::{VirtualTable, VirtualTables, Wanted};
 
 /// Virtual databases, as they are written.
 pub(crate) const DATABASES: &[&str] = &["information_schema", "mysql", "performance_schema"];
@@ -99,6 +100,9 @@ pub(crate) fn table_names(database: &str) -> Vec<String> {
     names
 }
 
+/// Steps that making and keeping a row takes.
+const ROW_STEPS: u64 = 1000;
+
 /// The columns of a virtual table.
 pub(crate) fn columns_of(database: &str, name: &str) -> Option<Vec<ColumnDef>> {
     find(database, name).map(|table| column_spec(table.columns))
@@ -155,8 +159,57 @@ impl VirtualTable for SystemTable {
         &self.columns
     }
 
-    fn rows<'a>(&'a self, context: &'a mut ExecContext<'_>) -> BoxFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
-        let source = rows::Source::new(&self.shared, context);
-        Box::pin(std::future::ready((self.spec.rows)(&source)))
+    fn rows<'a>(
+        &'a self,
+        context: &'a mut ExecContext<'_>,
+        wanted: &'a Wanted<'a>,
+        kept: &'a mut RowStore,
+    ) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(async move {
+            let source = rows::Source::new(&self.shared, context);
+            match &self.spec.rows {
+                RowsOf::Server(rows) => keep(rows(&source)?, context, kept).await,
+                RowsOf::Tables(described) => described.rows(&source, context, wanted, kept).await,
+            }
+        })
     }
+}
+
+impl Described {
+    /// The rows of all tables that are wanted, table by table.
+    async fn rows(
+        &self,
+        source: &rows::Source<'_>,
+        context: &mut ExecContext<'_>,
+        wanted: &Wanted<'_>,
+        kept: &mut RowStore,
+    ) -> Result<(), SqlError> {
+        if self.needs_process {
+            server::check_process(source)?;
+        }
+        if let Some(rows) = self.of_virtual {
+            for &database in DATABASES {
+                for name in table_names(database) {
+                    if wanted.table(database, &name, &context.eval) {
+                        keep(rows(source, database, &name), context, kept).await?;
+                    }
+                }
+            }
+        }
+        for table in source.tables() {
+            if wanted.table(&table.def.schema, &table.def.name, &context.eval) {
+                keep((self.of_table)(source, table, wanted), context, kept).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Keeps rows, and looks whether the statement has to end.
+async fn keep(rows: Vec<Vec<Value>>, context: &mut ExecContext<'_>, kept: &mut RowStore) -> Result<(), SqlError> {
+    context.eval.worked(rows.len() as u64 * ROW_STEPS)?;
+    for row in rows {
+        kept.push(context.env, &row).await?;
+    }
+    Ok(())
 }

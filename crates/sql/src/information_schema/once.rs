@@ -7,7 +7,8 @@ use io::BoxFuture;
 use types::{ColumnDef, Value};
 
 use crate::exec::ExecContext;
-use crate::virtual_table::{VirtualTable, VirtualTables};
+use crate::exec::spill::RowStore;
+use crate::virtual_table::{VirtualTable, VirtualTables, Wanted};
 
 /// The database and name under which the rows are found.
 const SCHEMA: &str = "information_schema";
@@ -55,7 +56,17 @@ impl VirtualTable for Once {
         &self.0.columns
     }
 
-    fn rows<'a>(&'a self, _context: &'a mut ExecContext<'_>) -> BoxFuture<'a, Result<Vec<Vec<Value>>, SqlError>> {
-        Box::pin(std::future::ready(Ok(self.0.rows.clone())))
+    fn rows<'a>(
+        &'a self,
+        context: &'a mut ExecContext<'_>,
+        _wanted: &'a Wanted<'a>,
+        kept: &'a mut RowStore,
+    ) -> BoxFuture<'a, Result<(), SqlError>> {
+        Box::pin(async move {
+            for row in &self.0.rows {
+                kept.push(context.env, row).await?;
+            }
+            Ok(())
+        })
     }
 }

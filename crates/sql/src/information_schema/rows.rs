@@ -7,7 +7,7 @@ use engine::{Catalog, Engine, Table};
 use jiff::tz::TimeZone;
 use types::{ColumnDef, ColumnType, TableDef, Value};
 
-use super::{DATABASES, table_names};
+use super::DATABASES;
 use crate::account::{self, Account, Privilege, Privileges};
 use crate::exec::ExecContext;
 use crate::expr::coerce::utc_micros_to_local;
@@ -18,6 +18,7 @@ use crate::services::Services;
 use crate::session::{Shared, StreamFacts};
 use crate::settings::{self, Scope};
 use crate::show::{default_of, extra_of, key_of, opt, server};
+use crate::virtual_table::Wanted;
 
 pub(super) type Rows = Result<Vec<Vec<Value>>, SqlError>;
 
@@ -154,50 +155,40 @@ pub(super) fn schemata(source: &Source<'_>) -> Rows {
     Ok(system.chain(source.databases().map(|database| row(&database.name, database.collation))).collect())
 }
 
-pub(super) fn tables(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for database in DATABASES {
-        for name in table_names(database) {
-            let mut row = vec![catalog(), text(*database), text(name), Value::str_static("SYSTEM VIEW")];
-            row.resize(20, Value::Null);
-            row.push(Value::str_static(""));
-            rows.push(row);
-        }
-    }
-    for table in source.tables() {
-        let numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
-        let mut row = vec![
-            catalog(),
-            text(table.def.schema.clone()),
-            text(table.def.name.clone()),
-            Value::str_static("BASE TABLE"),
-        ];
-        row.extend(numbers.into_iter().skip(1));
-        rows.push(row);
-    }
-    Ok(rows)
+pub(super) fn virtual_table(_: &Source<'_>, database: &'static str, name: &str) -> Vec<Vec<Value>> {
+    let mut row = vec![catalog(), text(database), text(name), Value::str_static("SYSTEM VIEW")];
+    row.resize(20, Value::Null);
+    row.push(Value::str_static(""));
+    vec![row]
 }
 
-/// Tables as their own only partitions, without a name, as MySQL shows those that have none.
-pub(super) fn partitions(source: &Source<'_>) -> Rows {
-    let row = |schema: &str, name: &str, numbers: &[&[Value]]| {
-        let mut row = vec![catalog(), text(schema), text(name)];
-        row.resize(13, Value::Null);
-        row.extend(numbers.concat());
-        row.resize(23, Value::Null);
-        row.extend([text(""), text(""), Value::Null]);
-        row
-    };
-    let names = |database: &'static str| table_names(database).into_iter().map(move |name| (database, name));
-    let system = DATABASES.iter().flat_map(|database| names(database));
-    let mut rows: Vec<_> = system.map(|(database, name)| row(database, &name, &[])).collect();
-    for table in source.tables() {
-        let numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
-        // From the number of rows to the checksum, but for AUTO_INCREMENT and the collation.
-        let shown = [&numbers[4..10], &numbers[11..14], &numbers[15..16]];
-        rows.push(row(&table.def.schema, &table.def.name, &shown));
-    }
-    Ok(rows)
+pub(super) fn table(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
+    let (schema, name) = (text(table.def.schema.clone()), text(table.def.name.clone()));
+    let mut row = vec![catalog(), schema, name, Value::str_static("BASE TABLE")];
+    row.extend(numbers.into_iter().skip(1));
+    vec![row]
+}
+
+/// A table as its own only partition, without a name, as MySQL shows those that have none.
+pub(super) fn partition(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let numbers = table_numbers(table, &source.shared.engine, &source.time_zone);
+    // From the number of rows to the checksum, but for AUTO_INCREMENT and the collation.
+    let shown = [&numbers[4..10], &numbers[11..14], &numbers[15..16]];
+    vec![partition_row(&table.def.schema, &table.def.name, &shown)]
+}
+
+pub(super) fn virtual_partition(_: &Source<'_>, database: &'static str, name: &str) -> Vec<Vec<Value>> {
+    vec![partition_row(database, name, &[])]
+}
+
+fn partition_row(schema: &str, name: &str, numbers: &[&[Value]]) -> Vec<Value> {
+    let mut row = vec![catalog(), text(schema), text(name)];
+    row.resize(13, Value::Null);
+    row.extend(numbers.concat());
+    row.resize(23, Value::Null);
+    row.extend([text(""), text(""), Value::Null]);
+    row
 }
 
 /// NULL for what is from before there were such times.
@@ -247,36 +238,29 @@ pub(super) fn capitalised(word: &str) -> String {
     chars.next().map_or(String::new(), |first| first.to_uppercase().chain(chars).collect())
 }
 
-pub(super) fn columns(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for database in DATABASES {
-        for name in table_names(database) {
-            for (at, column) in super::columns_of(database, &name).unwrap_or_default().iter().enumerate() {
-                rows.push(column_row((database, &name), at, column, "", "select", &source.time_zone));
-            }
-        }
-    }
-    for table in source.tables() {
-        let def = &table.def;
-        let account = &source.account;
-        for (at, column) in def.columns.iter().enumerate() {
-            let held = account.on_column(&def.schema, &def.name, &column.name);
-            let privileges = privileges_text(held);
-            if privileges.is_empty() {
-                continue;
-            }
-            rows.push(column_row(
-                (&def.schema, &def.name),
-                at,
-                column,
-                key_of(def, at),
-                &privileges,
-                &source.time_zone,
-            ));
-        }
-    }
-    Ok(rows)
+pub(super) fn virtual_columns(source: &Source<'_>, database: &'static str, name: &str) -> Vec<Vec<Value>> {
+    let columns = super::columns_of(database, name).unwrap_or_default();
+    let row = |(at, column): (usize, &ColumnDef)| {
+        column_row((database, name), (at, column), ("", "select", column.type_text()), &source.time_zone)
+    };
+    columns.iter().enumerate().map(row).collect()
 }
+
+pub(super) fn columns(source: &Source<'_>, table: &Table, wanted: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let def = &table.def;
+    let row = |(at, column): (usize, &ColumnDef)| {
+        let privileges = privileges_text(source.account.on_column(&def.schema, &def.name, &column.name));
+        // That of an ENUM may be megabytes.
+        let ty = if wanted.column(COLUMN_TYPE) { column.type_text() } else { String::new() };
+        let more = (key_of(def, at), privileges.as_str(), ty);
+        let is_seen = !privileges.is_empty();
+        is_seen.then(|| column_row((&def.schema, &def.name), (at, column), more, &source.time_zone))
+    };
+    def.columns.iter().enumerate().filter_map(row).collect()
+}
+
+/// The place of COLUMN_TYPE among the columns of COLUMNS.
+const COLUMN_TYPE: usize = 15;
 
 /// `select,insert,update,references`, as far as they are held.
 pub(crate) fn privileges_text(held: Privileges) -> String {
@@ -291,10 +275,8 @@ pub(crate) fn privileges_text(held: Privileges) -> String {
 
 fn column_row(
     (schema, table): (&str, &str),
-    at: usize,
-    column: &ColumnDef,
-    key: &str,
-    privileges: &str,
+    (at, column): (usize, &ColumnDef),
+    (key, privileges, ty): (&str, &str, String),
     zone: &TimeZone,
 ) -> Vec<Value> {
     let (chars, bytes) = lengths(column);
@@ -325,7 +307,7 @@ fn column_row(
         number(fsp),
         opt(is_text.then(|| column.collation.charset().name())),
         opt(is_text.then(|| column.collation.name())),
-        text(column.type_text()),
+        text(ty),
         text(key),
         text(extra_of(column)),
         text(privileges),
@@ -383,19 +365,16 @@ fn precision(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
     }
 }
 
-pub(super) fn statistics(source: &Source<'_>) -> Rows {
-    let mut rows = Vec::new();
-    for table in source.tables() {
-        let def = &table.def;
-        for index in index_rows(def, source.shared.engine.estimate_rows(table)) {
-            let mut fields = index.into_iter();
-            let (Some(name), Some(non_unique)) = (fields.next(), fields.next()) else { continue };
-            let mut row = vec![catalog(), text(def.schema.clone()), name, non_unique, text(def.schema.clone())];
-            row.extend(fields);
-            rows.push(row);
-        }
-    }
-    Ok(rows)
+pub(super) fn statistics(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let def = &table.def;
+    let row = |index: Vec<Value>| {
+        let mut fields = index.into_iter();
+        let (name, non_unique) = (fields.next()?, fields.next()?);
+        let mut row = vec![catalog(), text(def.schema.clone()), name, non_unique, text(def.schema.clone())];
+        row.extend(fields);
+        Some(row)
+    };
+    index_rows(def, source.shared.engine.estimate_rows(table)).into_iter().filter_map(row).collect()
 }
 
 /// Lines of SHOW INDEX.

@@ -1,14 +1,13 @@
 //! Tables about the server and its connections that tools ask for: what clients say of themselves, executed GTIDs, InnoDB's view of tables.
 
-use std::sync::Arc;
-
 use base::{SqlError, codes};
 use engine::Table;
-use types::Value;
+use types::{IndexDef, Value};
 
 use super::rows::{Rows, Source, text};
 use crate::account::Privilege;
 use crate::show::stream_lines;
+use crate::virtual_table::Wanted;
 
 /// 1227 without PROCESS, as for all of InnoDB's tables.
 pub(super) fn check_process(source: &Source<'_>) -> Result<(), SqlError> {
@@ -142,23 +141,19 @@ const TABLE_FLAG: i64 = 33;
 const TABLESPACE_FLAG: u64 = 16417;
 
 /// The tables that the account may see. Each counts as a tablespace of its own, though there is one data file.
-pub(super) fn innodb_tables(source: &Source<'_>) -> Rows {
-    check_process(source)?;
-    let row = |table: &Arc<Table>| {
-        vec![
-            Value::UInt(table.def.id.0),
-            text(innodb_name(&table.def)),
-            Value::Int(TABLE_FLAG),
-            Value::Int((table.def.columns.len() + HIDDEN_COLUMNS) as i64),
-            Value::Int(table.def.id.0 as i64),
-            Value::str_static("Dynamic"),
-            Value::UInt(0),
-            Value::str_static("Single"),
-            Value::Int(0),
-            Value::Int(0),
-        ]
-    };
-    Ok(source.tables().map(row).collect())
+pub(super) fn innodb_table(_: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    vec![vec![
+        Value::UInt(table.def.id.0),
+        text(innodb_name(&table.def)),
+        Value::Int(TABLE_FLAG),
+        Value::Int((table.def.columns.len() + HIDDEN_COLUMNS) as i64),
+        Value::Int(table.def.id.0 as i64),
+        Value::str_static("Dynamic"),
+        Value::UInt(0),
+        Value::str_static("Single"),
+        Value::Int(0),
+        Value::Int(0),
+    ]]
 }
 
 /// `database/table`
@@ -170,29 +165,25 @@ pub(super) const INNODB_TABLESPACES: &str = "SPACE u, NAME v655, FLAG u, ROW_FOR
      FS_BLOCK_SIZE u, FILE_SIZE u, ALLOCATED_SIZE u, AUTOEXTEND_SIZE u, SERVER_VERSION v10?, SPACE_VERSION u, ENCRYPTION v1?, STATE v10?";
 
 /// There is one data file; a table's size is what its pages and those of its indexes take of it.
-pub(super) fn innodb_tablespaces(source: &Source<'_>) -> Rows {
-    check_process(source)?;
-    let row = |table: &Arc<Table>| {
-        let (data, indexes) = source.engine().table_bytes(table);
-        vec![
-            Value::UInt(table.def.id.0),
-            text(innodb_name(&table.def)),
-            Value::UInt(TABLESPACE_FLAG),
-            Value::str_static("Dynamic"),
-            Value::UInt(PAGE_BYTES),
-            Value::UInt(0),
-            Value::str_static("Single"),
-            Value::UInt(4096),
-            Value::UInt(data + indexes),
-            Value::UInt(data + indexes),
-            Value::UInt(0),
-            Value::str_static("8.4.0"),
-            Value::UInt(1),
-            Value::str_static("N"),
-            Value::str_static("normal"),
-        ]
-    };
-    Ok(source.tables().map(row).collect())
+pub(super) fn innodb_tablespace(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let (data, indexes) = source.engine().table_bytes(table);
+    vec![vec![
+        Value::UInt(table.def.id.0),
+        text(innodb_name(&table.def)),
+        Value::UInt(TABLESPACE_FLAG),
+        Value::str_static("Dynamic"),
+        Value::UInt(PAGE_BYTES),
+        Value::UInt(0),
+        Value::str_static("Single"),
+        Value::UInt(4096),
+        Value::UInt(data + indexes),
+        Value::UInt(data + indexes),
+        Value::UInt(0),
+        Value::str_static("8.4.0"),
+        Value::UInt(1),
+        Value::str_static("N"),
+        Value::str_static("normal"),
+    ]]
 }
 
 const PAGE_BYTES: u64 = 16 << 10;
@@ -246,42 +237,34 @@ pub(super) const TABLE_STATS: &str = "database_name v64, table_name v199, last_u
                                       sum_of_other_index_sizes u";
 
 /// Sizes are in pages. Numbers of rows are estimated when they are asked for, so they are as of now.
-pub(super) fn innodb_table_stats(source: &Source<'_>) -> Rows {
-    let now = source.now();
-    let row = |table: &Arc<Table>| {
-        let (data, indexes) = source.engine().table_bytes(table);
-        vec![
-            text(table.def.schema.clone()),
-            text(table.def.name.clone()),
-            now.clone(),
-            Value::UInt(source.engine().estimate_rows(table)),
-            Value::UInt(data.div_ceil(PAGE_BYTES)),
-            Value::UInt(indexes.div_ceil(PAGE_BYTES)),
-        ]
-    };
-    Ok(source.tables().map(row).collect())
+pub(super) fn innodb_table_stats(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let (data, indexes) = source.engine().table_bytes(table);
+    vec![vec![
+        text(table.def.schema.clone()),
+        text(table.def.name.clone()),
+        source.now(),
+        Value::UInt(source.engine().estimate_rows(table)),
+        Value::UInt(data.div_ceil(PAGE_BYTES)),
+        Value::UInt(indexes.div_ceil(PAGE_BYTES)),
+    ]]
 }
 
 pub(super) const INDEX_STATS: &str = "database_name v64, table_name v199, index_name v64, last_update s, stat_name v64, stat_value u, \
                                       sample_size u?, stat_description v1024";
 
 /// The sizes of indexes.
-pub(super) fn innodb_index_stats(source: &Source<'_>) -> Rows {
-    let now = source.now();
-    let mut rows = Vec::new();
-    for table in source.tables() {
-        for index in &table.def.indexes {
-            rows.push(vec![
-                text(table.def.schema.clone()),
-                text(table.def.name.clone()),
-                text(index.name.clone()),
-                now.clone(),
-                Value::str_static("size"),
-                Value::UInt(source.engine().index_bytes(index.id).div_ceil(PAGE_BYTES)),
-                Value::Null,
-                Value::str_static("Number of pages in the index"),
-            ]);
-        }
-    }
-    Ok(rows)
+pub(super) fn innodb_index_stats(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let row = |index: &IndexDef| {
+        vec![
+            text(table.def.schema.clone()),
+            text(table.def.name.clone()),
+            text(index.name.clone()),
+            source.now(),
+            Value::str_static("size"),
+            Value::UInt(source.engine().index_bytes(index.id).div_ceil(PAGE_BYTES)),
+            Value::Null,
+            Value::str_static("Number of pages in the index"),
+        ]
+    };
+    table.def.indexes.iter().map(row).collect()
 }

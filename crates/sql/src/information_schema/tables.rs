@@ -1,18 +1,45 @@
 //! The virtual tables: names, columns, where the rows come from.
 
 use base::SqlError;
+use engine::Table;
 use types::Value;
 
 use super::rows::{self, Source};
 use super::{accounts, keys, server};
 use super::{replication, roles, transactions};
+use crate::virtual_table::Wanted;
 
 /// A virtual table.
 pub(super) struct TableSpec {
     pub(super) database: &'static str,
     pub(super) name: &'static str,
     pub(super) columns: &'static str,
-    pub(super) rows: fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>,
+    pub(super) rows: RowsOf,
+}
+
+/// Where the rows of a virtual table come from.
+pub(super) enum RowsOf {
+    /// The server: all of them are made at once.
+    Server(fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>),
+    /// The tables of the catalog, of which there may be very many: they are made table by table.
+    Tables(Described),
+}
+
+/// Rows that describe tables.
+pub(super) struct Described {
+    /// Nobody sees them without PROCESS.
+    pub(super) needs_process: bool,
+    /// Those of a virtual table, by its database and name.
+    pub(super) of_virtual: Option<fn(&Source<'_>, &'static str, &str) -> Vec<Vec<Value>>>,
+    pub(super) of_table: OfTable,
+}
+
+type OfTable = fn(&Source<'_>, &Table, &Wanted<'_>) -> Vec<Vec<Value>>;
+
+impl Described {
+    const fn of(of_table: OfTable) -> RowsOf {
+        RowsOf::Tables(Described { needs_process: false, of_virtual: None, of_table })
+    }
 }
 
 const fn schema(
@@ -20,6 +47,11 @@ const fn schema(
     columns: &'static str,
     rows: fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>,
 ) -> TableSpec {
+    TableSpec { database: "information_schema", name, columns, rows: RowsOf::Server(rows) }
+}
+
+/// One that describes tables.
+const fn described(name: &'static str, columns: &'static str, rows: RowsOf) -> TableSpec {
     TableSpec { database: "information_schema", name, columns, rows }
 }
 
@@ -28,7 +60,7 @@ const fn performance(
     columns: &'static str,
     rows: fn(&Source<'_>) -> Result<Vec<Vec<Value>>, SqlError>,
 ) -> TableSpec {
-    TableSpec { database: "performance_schema", name, columns, rows }
+    TableSpec { database: "performance_schema", name, columns, rows: RowsOf::Server(rows) }
 }
 
 pub(super) const TABLES: &[TableSpec] = &[
@@ -54,13 +86,17 @@ pub(super) const TABLES: &[TableSpec] = &[
         "COLLATION_NAME v64, CHARACTER_SET_NAME v64",
         rows::collation_applicability,
     ),
-    schema(
+    described(
         "COLUMNS",
         "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64?, ORDINAL_POSITION u, COLUMN_DEFAULT t?, \
          IS_NULLABLE v3, DATA_TYPE t?, CHARACTER_MAXIMUM_LENGTH b?, CHARACTER_OCTET_LENGTH b?, NUMERIC_PRECISION u?, \
          NUMERIC_SCALE u?, DATETIME_PRECISION u?, CHARACTER_SET_NAME v64?, COLLATION_NAME v64?, COLUMN_TYPE t, \
          COLUMN_KEY v3, EXTRA v256?, PRIVILEGES v154?, COLUMN_COMMENT t, GENERATION_EXPRESSION t, SRS_ID u?",
-        rows::columns,
+        RowsOf::Tables(Described {
+            needs_process: false,
+            of_virtual: Some(rows::virtual_columns),
+            of_table: rows::columns,
+        }),
     ),
     schema(
         "COLUMN_PRIVILEGES",
@@ -92,17 +128,25 @@ pub(super) const TABLES: &[TableSpec] = &[
     schema("INNODB_CMP", server::INNODB_CMP, server::innodb_cmp),
     schema("INNODB_CMPMEM", server::INNODB_CMPMEM, server::innodb_cmp),
     schema("INNODB_METRICS", server::INNODB_METRICS, server::innodb_metrics),
-    schema("INNODB_TABLES", server::INNODB_TABLES, server::innodb_tables),
-    schema("INNODB_TABLESPACES", server::INNODB_TABLESPACES, server::innodb_tablespaces),
+    described(
+        "INNODB_TABLES",
+        server::INNODB_TABLES,
+        RowsOf::Tables(Described { needs_process: true, of_virtual: None, of_table: server::innodb_table }),
+    ),
+    described(
+        "INNODB_TABLESPACES",
+        server::INNODB_TABLESPACES,
+        RowsOf::Tables(Described { needs_process: true, of_virtual: None, of_table: server::innodb_tablespace }),
+    ),
     schema("INNODB_TRX", transactions::INNODB_TRX, transactions::innodb_trx),
     // Only those that are reserved here.
     schema("KEYWORDS", "WORD v128, RESERVED i", rows::keywords),
-    schema(
+    described(
         "KEY_COLUMN_USAGE",
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_CATALOG v64, TABLE_SCHEMA v64, \
          TABLE_NAME v64, COLUMN_NAME v64?, ORDINAL_POSITION u, POSITION_IN_UNIQUE_CONSTRAINT u?, \
          REFERENCED_TABLE_SCHEMA v64?, REFERENCED_TABLE_NAME v64?, REFERENCED_COLUMN_NAME v64?",
-        keys::key_column_usage,
+        Described::of(keys::key_column_usage),
     ),
     schema(
         "PARAMETERS",
@@ -111,14 +155,18 @@ pub(super) const TABLES: &[TableSpec] = &[
          NUMERIC_SCALE b?, DATETIME_PRECISION u?, CHARACTER_SET_NAME v64?, COLLATION_NAME v64?, DTD_IDENTIFIER t, ROUTINE_TYPE v9",
         rows::none,
     ),
-    schema(
+    described(
         "PARTITIONS",
         "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, PARTITION_NAME v64?, SUBPARTITION_NAME v64?, \
          PARTITION_ORDINAL_POSITION u?, SUBPARTITION_ORDINAL_POSITION u?, SECONDARY_LOAD v3?, PARTITION_METHOD v13?, SUBPARTITION_METHOD v13?, \
          PARTITION_EXPRESSION v2048?, SUBPARTITION_EXPRESSION v2048?, PARTITION_DESCRIPTION t?, TABLE_ROWS u?, \
          AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, CREATE_TIME s?, UPDATE_TIME s?, \
          CHECK_TIME s?, CHECKSUM b?, PARTITION_COMMENT t, NODEGROUP v256?, TABLESPACE_NAME v268?",
-        rows::partitions,
+        RowsOf::Tables(Described {
+            needs_process: false,
+            of_virtual: Some(rows::virtual_partition),
+            of_table: rows::partition,
+        }),
     ),
     schema(
         "PLUGINS",
@@ -134,12 +182,12 @@ pub(super) const TABLES: &[TableSpec] = &[
     ),
     // Statements are not profiled.
     schema("PROFILING", server::PROFILING, rows::none),
-    schema(
+    described(
         "REFERENTIAL_CONSTRAINTS",
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, UNIQUE_CONSTRAINT_CATALOG v64, \
          UNIQUE_CONSTRAINT_SCHEMA v64, UNIQUE_CONSTRAINT_NAME v64?, MATCH_OPTION v7, UPDATE_RULE v11, DELETE_RULE v11, \
          TABLE_NAME v64, REFERENCED_TABLE_NAME v64",
-        keys::referential_constraints,
+        Described::of(keys::referential_constraints),
     ),
     schema("ROLE_COLUMN_GRANTS", roles::COLUMN_GRANTS, roles::column_grants),
     // There are no routines.
@@ -165,26 +213,30 @@ pub(super) const TABLES: &[TableSpec] = &[
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
         accounts::schema_privileges,
     ),
-    schema(
+    described(
         "STATISTICS",
         "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, NON_UNIQUE i, INDEX_SCHEMA v64, INDEX_NAME v64?, SEQ_IN_INDEX u, \
          COLUMN_NAME v64?, COLLATION v1?, CARDINALITY b?, SUB_PART b?, PACKED v10?, NULLABLE v3, INDEX_TYPE v11, COMMENT v8, \
          INDEX_COMMENT v2048, IS_VISIBLE v3, EXPRESSION t?",
-        rows::statistics,
+        Described::of(rows::statistics),
     ),
-    schema(
+    described(
         "TABLES",
         "TABLE_CATALOG v64, TABLE_SCHEMA v64, TABLE_NAME v64, TABLE_TYPE v11, ENGINE v64?, VERSION i?, ROW_FORMAT v10?, \
          TABLE_ROWS u?, AVG_ROW_LENGTH u?, DATA_LENGTH u?, MAX_DATA_LENGTH u?, INDEX_LENGTH u?, DATA_FREE u?, \
          AUTO_INCREMENT u?, CREATE_TIME s?, UPDATE_TIME s?, CHECK_TIME s?, TABLE_COLLATION v64?, CHECKSUM b?, \
          CREATE_OPTIONS v256?, TABLE_COMMENT t?",
-        rows::tables,
+        RowsOf::Tables(Described {
+            needs_process: false,
+            of_virtual: Some(rows::virtual_table),
+            of_table: rows::table,
+        }),
     ),
-    schema(
+    described(
         "TABLE_CONSTRAINTS",
         "CONSTRAINT_CATALOG v64, CONSTRAINT_SCHEMA v64, CONSTRAINT_NAME v64?, TABLE_SCHEMA v64, TABLE_NAME v64, \
          CONSTRAINT_TYPE v11, ENFORCED v3",
-        keys::table_constraints,
+        Described::of(keys::table_constraints),
     ),
     schema(
         "TABLE_PRIVILEGES",
@@ -299,69 +351,89 @@ pub(super) const TABLES: &[TableSpec] = &[
                   password_expired v1, password_last_changed s?, password_lifetime u?, account_locked v1, Create_role_priv v1, \
                   Drop_role_priv v1, Password_reuse_history u?, Password_reuse_time u?, Password_require_current v1?, \
                   User_attributes t?",
-        rows: accounts::users,
+        rows: RowsOf::Server(accounts::users),
     },
-    TableSpec { database: "mysql", name: "db", columns: DATABASE_GRANTS, rows: accounts::database_grants },
+    TableSpec {
+        database: "mysql",
+        name: "db",
+        columns: DATABASE_GRANTS,
+        rows: RowsOf::Server(accounts::database_grants),
+    },
     TableSpec {
         database: "mysql",
         name: "global_grants",
         columns: "USER v32, HOST v255, PRIV v32, WITH_GRANT_OPTION v1",
-        rows: accounts::global_grants,
+        rows: RowsOf::Server(accounts::global_grants),
     },
     TableSpec {
         database: "mysql",
         name: "password_history",
         columns: "Host v255, User v32, Password_timestamp p, Password t?",
-        rows: accounts::password_history,
+        rows: RowsOf::Server(accounts::password_history),
     },
-    TableSpec { database: "mysql", name: "role_edges", columns: roles::EDGES, rows: roles::role_edges },
-    TableSpec { database: "mysql", name: "default_roles", columns: roles::DEFAULTS, rows: roles::default_roles },
+    TableSpec { database: "mysql", name: "role_edges", columns: roles::EDGES, rows: RowsOf::Server(roles::role_edges) },
+    TableSpec {
+        database: "mysql",
+        name: "default_roles",
+        columns: roles::DEFAULTS,
+        rows: RowsOf::Server(roles::default_roles),
+    },
     TableSpec {
         database: "mysql",
         name: "tables_priv",
         columns: "Host v255, Db v64, User v32, Table_name v64, Grantor v288, Timestamp s?, Table_priv v300, Column_priv v60",
-        rows: accounts::tables_priv,
+        rows: RowsOf::Server(accounts::tables_priv),
     },
     TableSpec {
         database: "mysql",
         name: "columns_priv",
         columns: "Host v255, Db v64, User v32, Table_name v64, Column_name v64, Timestamp s?, Column_priv v60",
-        rows: accounts::columns_priv,
+        rows: RowsOf::Server(accounts::columns_priv),
     },
     // There are no routines.
     TableSpec {
         database: "mysql",
         name: "procs_priv",
         columns: "Host v255, Db v64, User v32, Routine_name v64, Routine_type v9, Grantor v288, Proc_priv v60, Timestamp s",
-        rows: rows::none,
+        rows: RowsOf::Server(rows::none),
     },
     // There are no functions of libraries.
-    TableSpec { database: "mysql", name: "func", columns: "name v64, ret i, dl v128, type v9", rows: rows::none },
-    TableSpec { database: "mysql", name: "gtid_executed", columns: server::GTID_EXECUTED, rows: server::gtid_executed },
+    TableSpec {
+        database: "mysql",
+        name: "func",
+        columns: "name v64, ret i, dl v128, type v9",
+        rows: RowsOf::Server(rows::none),
+    },
+    TableSpec {
+        database: "mysql",
+        name: "gtid_executed",
+        columns: server::GTID_EXECUTED,
+        rows: RowsOf::Server(server::gtid_executed),
+    },
     TableSpec {
         database: "mysql",
         name: "innodb_index_stats",
         columns: server::INDEX_STATS,
-        rows: server::innodb_index_stats,
+        rows: Described::of(server::innodb_index_stats),
     },
     TableSpec {
         database: "mysql",
         name: "innodb_table_stats",
         columns: server::TABLE_STATS,
-        rows: server::innodb_table_stats,
+        rows: Described::of(server::innodb_table_stats),
     },
     TableSpec {
         database: "mysql",
         name: "general_log",
         columns: "event_time s, user_host t, thread_id u, server_id u, command_type v64, argument t",
-        rows: rows::none,
+        rows: RowsOf::Server(rows::none),
     },
     TableSpec {
         database: "mysql",
         name: "slow_log",
         columns: "start_time s, user_host t, query_time v15, lock_time v15, rows_sent i, rows_examined i, db v512, \
                   last_insert_id i, insert_id i, server_id u, sql_text t, thread_id u",
-        rows: rows::none,
+        rows: RowsOf::Server(rows::none),
     },
 ];
 

@@ -1,6 +1,7 @@
 //! Whatever the text, the parser answers with statements or an error.
 
 use proptest::prelude::*;
+use types::charset::Charset;
 
 use super::{ParseContext, next_statement, parse_one, to_utf8};
 use crate::expr::SqlMode;
@@ -86,7 +87,8 @@ proptest! {
     #[test]
     fn no_bytes_panic(bytes in prop::collection::vec(any::<u8>(), 0..64)) {
         let mode = SqlMode::default();
-        let text = to_utf8(&bytes, mode);
+        let text = to_utf8(&bytes, Charset::Utf8Mb4, mode);
+        let _ = to_utf8(&bytes, Charset::ASCII, mode);
         let _ = parse_one(&text, &ParseContext { sql_mode: mode, ..ParseContext::default() });
         let mut rest = &bytes[..];
         while let Some(length) = next_statement(rest, mode) {

@@ -29,12 +29,13 @@ pub(super) fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
     anything.then_some(text.len())
 }
 
-/// The text as UTF-8. Strings with bytes that are not (binary data, as PyMySQL writes it) become `_binary x'…'`, which is no number as `x'…'` alone
-/// would be; what is not valid elsewhere is replaced.
-pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
-    if let Ok(text) = std::str::from_utf8(text) {
-        return Cow::Borrowed(text);
+/// The text of a client, which writes in this character set, as UTF-8. Strings with bytes that are no text in it (binary data, as PyMySQL
+/// writes it) become `_binary x'…'`, which is no number as `x'…'` alone would be; what is no text elsewhere is replaced.
+pub(crate) fn to_utf8(text: &[u8], charset: Charset, mode: SqlMode) -> Cow<'_, str> {
+    if let Some(text) = charset.text(text) {
+        return text;
     }
+    let replaced = |bytes: &[u8]| String::from_utf8_lossy(&charset.decode(bytes)).into_owned();
     let mut out = String::with_capacity(text.len() + text.len() / 2);
     let mut scan = Scan::new(text, mode);
     let mut before: Option<Strings> = None;
@@ -46,10 +47,10 @@ pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
         if is_string {
             let mut strings = before.take().unwrap_or_else(|| Strings::at(&out));
             strings.parts.push(start..scan.at);
-            strings.is_text &= std::str::from_utf8(bytes).is_ok();
+            strings.is_text &= charset.text(bytes).is_some();
             match strings.is_text {
-                true => out.push_str(&String::from_utf8_lossy(bytes)),
-                false => strings.write(text, mode, &mut out),
+                true => out.push_str(&replaced(bytes)),
+                false => strings.write(text, charset, mode, &mut out),
             }
             // `x'41'` is no text that goes on.
             before = Some(strings).filter(|strings| !strings.has_prefix);
@@ -58,7 +59,7 @@ pub(crate) fn to_utf8(text: &[u8], mode: SqlMode) -> Cow<'_, str> {
         if piece != Piece::Space {
             before = None;
         }
-        out.push_str(&String::from_utf8_lossy(bytes));
+        out.push_str(&replaced(bytes));
     }
     Cow::Owned(out)
 }
@@ -81,14 +82,14 @@ impl Strings {
     }
 
     /// Writes them as a binary string, in the place of those that were written. What an introducer of another character set says of the bytes stays.
-    fn write(&self, text: &[u8], mode: SqlMode, out: &mut String) {
+    fn write(&self, text: &[u8], client: Charset, mode: SqlMode, out: &mut String) {
         out.truncate(self.at);
         let before = out.trim_end();
         let word = last_word(before);
         let charset = word.strip_prefix('_').and_then(Charset::by_name);
         // `N'…'` stands close to its text, an introducer may stand apart from it.
         let is_national = before.len() == out.len() && matches!(word, "n" | "N");
-        let is_replaced = is_national || charset == Some(Charset::Utf8Mb4);
+        let is_replaced = is_national || charset == Some(client);
         let word_at = before.len() - word.len();
         if is_replaced {
             out.truncate(word_at);
@@ -277,12 +278,28 @@ mod tests {
     #[test]
     fn binary_strings_become_hexadecimal() {
         let text = b"insert into t values (_binary'\xff\\0a''b', 'ok')";
-        assert_eq!(to_utf8(text, SqlMode::default()), "insert into t values (_binary x'ff00612762', 'ok')");
-        assert_eq!(to_utf8(b"select _latin1'\xe9', '\xff'", SqlMode::default()), "select _latin1 x'e9', _binary x'ff'");
+        let to_utf8 = |text| to_utf8(text, Charset::Utf8Mb4, SqlMode::default());
+        assert_eq!(to_utf8(text), "insert into t values (_binary x'ff00612762', 'ok')");
+        assert_eq!(to_utf8(b"select _latin1'\xe9', '\xff'"), "select _latin1 x'e9', _binary x'ff'");
         let text = b"_binary '\xff' 'a'\n\"b\", 'a' '\xff', N'\xff', _utf8mb4 '\xff', x'41' '\xff', a.'\xff'";
         let meant =
             "_binary  x'ff6162', _binary x'61ff', _binary x'ff', _binary x'ff', x'41' _binary x'ff', a._binary x'ff'";
-        assert_eq!(to_utf8(text, SqlMode::default()), meant);
-        assert!(matches!(to_utf8(b"select 'a'", SqlMode::default()), Cow::Borrowed(_)));
+        assert_eq!(to_utf8(text), meant);
+        assert!(matches!(to_utf8(b"select 'a'"), Cow::Borrowed(_)));
+    }
+
+    #[test]
+    fn binary_strings_of_other_character_sets_become_hexadecimal() {
+        let ascii = |text| to_utf8(text, Charset::ASCII, SqlMode::default()).into_owned();
+        assert_eq!(
+            ascii(b"select 'a\xff', 'b', _utf8mb4'\xc3\xa9', \xff"),
+            "select _binary x'61ff', 'b', _utf8mb4 x'c3a9', ?"
+        );
+        let cyrillic = Charset::by_name("cp1251").unwrap();
+        let text = b"select '\xc6', '\xc6\x98', _cp1251 '\x98', `\xc6`";
+        let meant = "select '\u{416}', _binary x'c698', _binary x'98', `\u{416}`";
+        assert_eq!(to_utf8(text, cyrillic, SqlMode::default()), meant);
+        let latin1 = to_utf8(b"select '\xe9\x81'", Charset::LATIN1, SqlMode::default());
+        assert_eq!(latin1, "select '\u{e9}\u{81}'", "each byte is a character");
     }
 }

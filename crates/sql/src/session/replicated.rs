@@ -195,7 +195,7 @@ impl Session {
         let is_unwanted = !filter.wants_database(database.unwrap_or_default());
         let is_left_out = match self.become_source(statement) {
             Ok(text) => {
-                let text = parse::to_utf8(&text, self.settings.hot.sql_mode);
+                let text = parse::to_utf8(&text, Charset::Utf8Mb4, self.settings.hot.sql_mode);
                 let parsed = parse::parse_one(&text, &self.parse_context());
                 parsed.map_or(is_unwanted, |parsed| !filter.wants_statement(database, &parsed.statement))
             }
@@ -215,7 +215,7 @@ impl Session {
             return None;
         }
         let text = self.become_source(statement).ok()?;
-        let text = parse::to_utf8(&text, self.settings.hot.sql_mode);
+        let text = parse::to_utf8(&text, Charset::Utf8Mb4, self.settings.hot.sql_mode);
         let parsed = parse::parse_one(&text, &self.parse_context()).ok()?;
         let Statement::Ddl(ddl) = &parsed.statement else { return None };
         let full = |table: TableName| Some((table.schema.or_else(|| self.info.database.clone())?, table.name));
@@ -297,8 +297,8 @@ impl Session {
         self.store("timestamp", SettingValue::Double(micros as f64 / 1e6));
         self.now = UnixMicros(micros);
         let client = status.charsets.map(|[client, ..]| client);
-        let text = utf8_of(statement.sql, client)?;
         let mode = self.info.sql_mode;
+        let text = utf8_of(statement.sql, client, mode)?;
         let executed =
             std::str::from_utf8(&text).ok().and_then(|text| parse::as_executed(text, mode, statement.reader()));
         let text = executed.map_or(text, String::into_bytes);
@@ -391,10 +391,11 @@ fn known_collation(id: u16) -> Result<CollationId, SqlError> {
 }
 
 /// A statement's text; one in a character set that is not known may have ASCII only.
-fn utf8_of(sql: &[u8], client: Option<u16>) -> Result<Vec<u8>, SqlError> {
+fn utf8_of(sql: &[u8], client: Option<u16>, mode: SqlMode) -> Result<Vec<u8>, SqlError> {
     let charset = client.and_then(|client| charset_of_collation(client.into())).and_then(Charset::by_name);
     match charset {
-        Some(charset) => Ok(charset.decode(sql).into_owned()),
+        Some(charset @ Charset::Single(_)) => Ok(parse::to_utf8(sql, charset, mode).into_owned().into_bytes()),
+        Some(_) => Ok(sql.to_vec()),
         None if sql.is_ascii() || client.is_none() => Ok(sql.to_vec()),
         None => Err(SqlError::new(
             codes::UNKNOWN_CHARACTER_SET,

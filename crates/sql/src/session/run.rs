@@ -58,13 +58,11 @@ impl Session {
     /// A statement in UTF-8, from the client's character set. Those of a source come in UTF-8.
     pub(super) fn statement_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
         let hot = &self.settings.hot;
-        let text = match Charset::by_name(hot.character_set_client) {
-            Some(charset @ Charset::Single(_)) if !self.is_applier => match charset.decode(text) {
-                Cow::Borrowed(ascii) => to_utf8(ascii, hot.sql_mode),
-                Cow::Owned(text) => Cow::Owned(String::from_utf8_lossy(&text).into_owned()),
-            },
-            _ => to_utf8(text, hot.sql_mode),
+        let charset = match Charset::by_name(hot.character_set_client) {
+            Some(charset @ Charset::Single(_)) if !self.is_applier => charset,
+            _ => Charset::Utf8Mb4,
         };
+        let text = to_utf8(text, charset, hot.sql_mode);
         // What a source says is in our words already.
         if self.is_applier || hot.utf8mb3.is_none() && !hot.implicit_timestamps {
             return text;
