@@ -136,6 +136,7 @@ pub mod codes {
     pub const UNKNOWN_PROCEDURE: Code = (1106, "42000");
     pub const UNKNOWN_TABLE: Code = (1109, "42S02");
     pub const FIELD_SPECIFIED_TWICE: Code = (1110, "42000");
+    pub const EMPTY_ROW: Code = (3942, "HY000");
     pub const INVALID_GROUP_FUNC_USE: Code = (1111, "HY000");
     pub const UNSUPPORTED_EXTENSION: Code = (1112, "42000");
     pub const TABLE_MUST_HAVE_COLUMNS: Code = (1113, "42000");

@@ -59,13 +59,20 @@ fn of(header: &EventHeader) -> Option<u16> {
 }
 
 /// Recovery's half: looks behind a hole for a group that was written when the hole was durable.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct Proof {
+    /// The number of the server that wrote the end of the log.
+    writer_id: u32,
     /// Groups that begin behind the hole, so far.
     seen: u16,
 }
 
 impl Proof {
+    /// By groups of the server with this number.
+    pub(super) fn of(writer_id: u32) -> Self {
+        Proof { writer_id, seen: 0 }
+    }
+
     /// Looks from an offset of a file on, which holds the hole or is behind it; where such a group begins.
     pub(super) async fn find(
         &mut self,
@@ -78,7 +85,7 @@ impl Proof {
         let may_have_mark = |event_type: EventType| event_type.is_gtid() || event_type == EventType::PREVIOUS_GTIDS;
         while let Some((at, header)) = find_event(window, from, options, may_have_mark).await? {
             from = at + u64::from(header.event_length);
-            let Some(unsynced) = of(&header).filter(|_| header.server_id == options.server_id.0) else { continue };
+            let Some(unsynced) = of(&header).filter(|_| header.server_id == self.writer_id) else { continue };
             // This group has the whole head of its file, and the hole may be in that.
             if has_hole && header.event_type == EventType::PREVIOUS_GTIDS {
                 continue;

@@ -36,6 +36,7 @@ mod reader;
 mod receive;
 mod scan;
 mod segment;
+mod server_id;
 mod space;
 mod tail;
 pub(crate) mod tracker;

@@ -36,7 +36,7 @@ use super::scan::{Ending, FileHead, Scan, Window, read_head};
 use super::segment::Segment;
 use super::space::Space;
 use super::writer::LogWriter;
-use super::{BinaryLog, Durable, folder, index, large, purge, purged, unsynced};
+use super::{BinaryLog, Durable, folder, index, large, purge, purged, server_id, unsynced};
 use crate::error::{BinlogError, Result};
 use crate::event::MAGIC;
 use crate::gtid_set::GtidSet;
@@ -93,6 +93,7 @@ impl BinaryLog {
         let mut survey = Survey::take(&env, &options).await?;
         survey.heeds_marks = unsynced.is_none() && open_as == OpenAs::Source;
         survey.is_copy = open_as == OpenAs::Follower;
+        survey.writer_id = server_id::read(&env, &options).await?;
         if unsynced.is_some() {
             survey.window = u64::MAX;
         }
@@ -131,6 +132,7 @@ impl BinaryLog {
             }
             None => None,
         };
+        server_id::write(&log.env, &log.options).await?;
         let writer = match open_as {
             OpenAs::Source => log.begin_source(None).await?,
             OpenAs::Follower => log.resume_follower(last, report.end.offset),
@@ -253,6 +255,8 @@ pub(super) struct Survey<'a> {
     pub(super) heeds_marks: bool,
     /// It is a follower's: what is of other servers was synced file by file.
     pub(super) is_copy: bool,
+    /// The number of the server that wrote its end.
+    pub(super) writer_id: u32,
     /// The index names files that are purged, which are known by what is left of them until there is another one.
     names_purged: bool,
     /// What the index names.
@@ -304,6 +308,7 @@ impl<'a> Survey<'a> {
             window: options.max_unsynced_window,
             heeds_marks: false,
             is_copy: false,
+            writer_id: options.server_id.0,
             names_purged,
             listed: listed.clone(),
             kept: 0,

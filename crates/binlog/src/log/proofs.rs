@@ -49,7 +49,7 @@ impl Survey<'_> {
         if !self.heeds_marks {
             return Ok(());
         }
-        let mut proof = Proof::default();
+        let mut proof = Proof::of(self.writer_id);
         let damaged = |name: &str, offset: u64| {
             let why = format!("{reason}, but the transaction at {offset} of {name} was written when this was durable");
             Err(BinlogError::corrupt(&window_name(self.options, cut.file), cut.offset, why))
@@ -79,7 +79,7 @@ impl Survey<'_> {
         for &later in &self.numbers[at + 1..] {
             let mut window = self.window(later).await?;
             let head = read_head(&mut window, self.options).await?;
-            if head.is_some_and(|head| head.server_id != self.options.server_id.0) {
+            if head.is_some_and(|head| head.server_id != self.writer_id) {
                 let why = format!(
                     "{reason}, but {} was begun when this was durable. Restore the file from its source (the bytes are the \
                      same), or begin with an empty data directory",

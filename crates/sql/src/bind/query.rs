@@ -128,6 +128,11 @@ impl<'a> Binder<'a> {
             let exprs: &'a [sql::Expr] = row;
             let row = self.bind_constants(exprs)?;
             if rows.is_empty() {
+                if row.is_empty() {
+                    let message = "Each row of a VALUES clause must have at least one column, unless when used as source in an \
+                                   INSERT statement.";
+                    return Err(SqlError::new(codes::EMPTY_ROW, message));
+                }
                 types = row.iter().map(|expr| expr.ty.clone()).collect();
             } else if row.len() != types.len() {
                 return Err(wrong_value_count(rows.len() + 1));
