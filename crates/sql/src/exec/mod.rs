@@ -35,8 +35,8 @@ pub use spill::{TEMPORARY_DIRECTORY, remove_stale_files};
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
-use crate::expr::ExprType;
-use crate::plan::node::QueryPlan;
+use crate::expr::{EvalContext, Expr, ExprType, Kind, json};
+use crate::plan::node::{QueryBody, QueryPlan};
 use crate::plan::{Plan, PlanKind};
 use crate::result::{Outcome, ResultSink};
 
@@ -102,8 +102,10 @@ async fn run_query(
     let limit = context.select_limit.unwrap_or(u64::MAX);
     let mut more = rows.next_batch(context, &mut batch, BATCH_ROWS).await?;
     sink.columns(&plan.columns)?;
+    let documents = documents_of(plan);
     let mut count = 0;
     loop {
+        forget_long(&documents, &mut batch, &context.eval)?;
         for row in batch.iter().take(usize::try_from(limit - count).unwrap_or(usize::MAX)) {
             sink.row(row)?;
             if sink.needs_flush() {
@@ -120,6 +122,29 @@ async fn run_query(
     }
     context.found_rows = context.found_rows.max(count);
     Ok(Outcome { has_rows: true, affected_rows: count, ..Outcome::default() })
+}
+
+/// The columns of a result that are documents which are made for it.
+fn documents_of(plan: &QueryPlan) -> Vec<(usize, &Expr)> {
+    let QueryBody::Block(block) = &plan.body else { return Vec::new() };
+    block
+        .output
+        .iter()
+        .enumerate()
+        .filter(|(_, expr)| expr.ty.kind == Kind::Json && expr.as_column().is_none())
+        .collect()
+}
+
+/// Documents whose text is longer than a packet are NULL.
+fn forget_long(documents: &[(usize, &Expr)], batch: &mut RowBatch, eval: &EvalContext<'_>) -> Result<(), SqlError> {
+    for (column, expr) in documents {
+        for at in 0..batch.len() {
+            if json::is_beyond_packet(expr, &batch.row(at)[*column], eval)? {
+                batch.row_mut(at)[*column] = Value::Null;
+            }
+        }
+    }
+    Ok(())
 }
 
 /// SELECT … INTO @a, @b: no rows leave the variables as they are (1329); more than one is an error (1172) when the first one is in the variables.

@@ -7,6 +7,8 @@ use types::{ColumnDef, ColumnType, DateTime, Decimal, Json, Time, Value, number}
 
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
+use crate::expr::function::packet_overflow;
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 /// 3157
@@ -29,6 +31,30 @@ pub(crate) fn error(error: JsonError) -> SqlError {
         JsonError::Damaged => codes::INVALID_JSON_BINARY_DATA,
     };
     SqlError::new(code, error.to_string())
+}
+
+/// A binary form of so many bytes has no longer text than so many times as many: control characters in keys and texts have six.
+const TEXT_PER_BYTE: u64 = 8;
+
+/// Whether the text of a document that a call has made is more than a packet holds: then it is NULL, with a warning (1301). A column's is shown
+/// whatever its length.
+pub(crate) fn is_beyond_packet(expr: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
+    let max = ctx.session.max_allowed_packet;
+    let Value::Json(bytes) = value else { return Ok(false) };
+    let name = match &expr.kind {
+        ExprKind::Call { function, .. } => function.name(),
+        ExprKind::Cast { .. } => "cast_as_json",
+        _ => return Ok(false),
+    };
+    if (bytes.len() as u64).saturating_mul(TEXT_PER_BYTE) <= max {
+        return Ok(false);
+    }
+    base::memory::check_more(bytes.len() as u64)?;
+    let is_beyond = document(value)?.to_text().len() as u64 > max;
+    if is_beyond {
+        ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, packet_overflow(name, ctx).message);
+    }
+    Ok(is_beyond)
 }
 
 /// A document as a value.

@@ -388,14 +388,16 @@ impl<'a> Args<'a> {
     fn text(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let (value, shown) = self.args[at].eval_shown(self.row, self.ctx)?;
         let value = self.counted(value)?;
-        Ok((!value.is_null()).then(|| coerce::text_of(shown, &value)))
+        let is_none = value.is_null() || crate::expr::json::is_beyond_packet(shown, &value, self.ctx)?;
+        Ok((!is_none).then(|| coerce::text_of(shown, &value)))
     }
 
     /// The argument as a binary string.
     fn bytes(&self, at: usize) -> Result<Option<Bytes>, SqlError> {
         let value = self.value(at)?;
         let arg = &self.args[at];
-        Ok((!value.is_null()).then(|| match coerce::has_other_bytes(&arg.ty) {
+        let is_none = value.is_null() || crate::expr::json::is_beyond_packet(arg, &value, self.ctx)?;
+        Ok((!is_none).then(|| match coerce::has_other_bytes(&arg.ty) {
             true => coerce::bytes(&value, &arg.ty),
             false => coerce::text_of(arg, &value),
         }))
