@@ -96,7 +96,12 @@ async fn serve_counted(shared: Arc<Shared>, entry: Registered, transport: Box<dy
     match ended {
         Ended::Quit | Ended::Closed | Ended::Killed => tracing::debug!(%id, "{ended}"),
         // A client that goes away in the middle is its own business, but worth a line when looked for.
-        Ended::Io(_) | Ended::WriteTimeout | Ended::ReadTimeout | Ended::Interrupted | Ended::Wire(_) => {
+        Ended::Io(_)
+        | Ended::WriteTimeout
+        | Ended::ReadTimeout
+        | Ended::Interrupted
+        | Ended::Wire(_)
+        | Ended::Memory(_) => {
             tracing::debug!(%id, "aborted connection: {ended}");
         }
         Ended::Bug => tracing::error!(%id, "{ended}; the connection was closed"),
@@ -135,16 +140,25 @@ impl Connection {
                 }
                 // What was not understood is answered; then nothing that follows can be understood either.
                 Err(Ended::Wire(error)) => {
-                    let sequence = self.link.reader.sequence();
-                    self.link.writer.set_sequence(sequence);
-                    self.write_err(&error.clone().into());
-                    let _ = self.link.send().await;
-                    self.link.discard().await;
+                    self.answer_unread(&error.clone().into()).await;
                     return Ended::Wire(error);
+                }
+                Err(Ended::Memory(error)) => {
+                    self.answer_unread(&error).await;
+                    return Ended::Memory(error);
                 }
                 Err(ended) => return ended,
             }
         }
+    }
+
+    /// Answers a packet that is not read to its end.
+    async fn answer_unread(&mut self, error: &SqlError) {
+        let sequence = self.link.reader.sequence();
+        self.link.writer.set_sequence(sequence);
+        self.write_err(error);
+        let _ = self.link.send().await;
+        self.link.discard().await;
     }
 
     async fn one_command(&mut self) -> Result<Next, Ended> {

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 
-use base::{Cancelled, ConnectionId, SqlError, codes};
+use base::{Cancelled, ConnectionId, SqlError, codes, memory};
 use engine::SessionHandle;
 use futures_lite::future::{or, poll_once};
 use io::{BoxFuture, Clock};
@@ -33,6 +33,9 @@ pub(crate) enum Ended {
     /// The client's bytes were not understood.
     #[error(transparent)]
     Wire(#[from] WireError),
+    /// A packet is larger than the connection's memory may be.
+    #[error(transparent)]
+    Memory(SqlError),
     /// KILL or shutdown.
     #[error("killed")]
     Killed,
@@ -59,6 +62,8 @@ impl From<Ended> for SqlError {
     }
 }
 
+/// So much is read at once, at the most.
+const READ_BYTES: usize = 1 << 20;
 /// A client that has stopped to send is one that reads.
 const DISCARD_PAUSE: Duration = Duration::from_millis(100);
 /// More is not read of a client that does not stop.
@@ -161,6 +166,10 @@ impl Link {
             }
             self.reader.release(BUFFER_KEPT_IDLE);
             let between_packets = self.reader.is_empty();
+            let buffer = self.reader.buffer();
+            if buffer.len() > READ_BYTES {
+                memory::check_room(buffer, READ_BYTES).map_err(Ended::Memory)?;
+            }
             let read = if between_packets { self.read().await? } else { self.read_rest().await? };
             if read == 0 {
                 let ended = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);

@@ -135,6 +135,25 @@ fn what_connections_write_and_read_does_not_add_up() {
     until("the end of a connection's memory", || used(&server) < MIB);
 }
 
+/// A packet that is larger than the connection may be is not read to its end.
+#[test]
+fn a_packet_is_no_larger_than_its_connection() {
+    let limit = format!("connection_memory_limit={LIMIT}");
+    let settings = [limit.as_str(), "max_allowed_packet=1G"];
+    let server = Server::start("memory_packet", ServerOptions::with_settings(settings)).unwrap();
+    server.client().query("CREATE DATABASE d; CREATE USER bound; GRANT ALL ON d.* TO bound").unwrap();
+    let mut one = bound(&server);
+    forget_peak(server.pid()).unwrap();
+    let before = resident_kib(server.pid()).unwrap() * 1024;
+    let long = format!("SELECT 1 /* {} */", "x".repeat(200 << 20));
+    if let Ok(answer) = one.query(&long) {
+        assert!(matches!(answer, Answer::Failed(4082, _)), "{answer:?}");
+    }
+    let peak = peak_kib(server.pid()).unwrap() * 1024;
+    assert!(peak <= before + LIMIT + SLACK, "{} MiB beyond {}", (peak - before) / MIB, before / MIB);
+    bound(&server).succeed("SELECT 1").unwrap();
+}
+
 /// What a connection keeps from one statement to the next counts for the next.
 #[test]
 fn what_a_connection_keeps_adds_up() {
