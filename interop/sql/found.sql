@@ -374,3 +374,13 @@ SELECT JSON_SET('{}', '$.a', REPEAT('a', 50000000), '$.b', REPEAT('a', 50000000)
 SHOW WARNINGS;
 SELECT LENGTH(CAST('a' AS BINARY(429496729))), LENGTH(REPEAT('a', 100000000));
 SHOW WARNINGS;
+CREATE TABLE documents_compared (id INT PRIMARY KEY, j JSON);
+INSERT INTO documents_compared VALUES (1, '{"int": 123, "text": "123"}'), (2, '{"int": "123", "text": 123}');
+PREPARE p FROM 'SELECT id FROM documents_compared WHERE JSON_EXTRACT(j, "$.int") = ?';
+SET @text = '123', @number = 123;
+EXECUTE p USING @text;
+EXECUTE p USING @number;
+DROP TABLE documents_compared;
+SELECT CAST(1 AS UNSIGNED) - 2;
+CREATE TABLE two_of_one (a INT PRIMARY KEY, b INT, c INT, UNIQUE (b));
+CREATE TABLE child_of_one (a INT, b INT, FOREIGN KEY (a, b) REFERENCES two_of_one (b, b));

@@ -74,7 +74,11 @@ fn start(datadir: &str, rest: &[&str], log: &str) -> Child {
 }
 
 fn terminate(child: &Child) {
-    let status = Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
+    signal(child, "-TERM");
+}
+
+fn signal(child: &Child, signal: &str) {
+    let status = Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     assert!(status.success());
 }
 
@@ -224,6 +228,43 @@ fn what_the_log_says_of_a_configuration() {
     let log_error = format!("log_error={file}");
     assert_says(&serve("/dev/null/data", &["--set", &log_error]), &["cannot make the data directory"]);
     assert_says(&std::fs::read_to_string(&file).unwrap(), &[" ERROR cannot make the data directory /dev/null/data"]);
+}
+
+/// What those who run a server expect of its files and of signals.
+#[test]
+fn pid_files_and_signals() {
+    let folder = Folder::new();
+    let (data, pid_file, log) = (folder.path("data"), folder.path("server.pid"), folder.path("server.err"));
+    let settings = [format!("pid_file={pid_file}"), format!("log_error={log}")];
+    let mut child = start(&data, &["--set", &settings[0], "--set", &settings[1]], &log);
+    assert_eq!(std::fs::read_to_string(&pid_file).unwrap().trim(), child.id().to_string());
+    std::fs::rename(&log, folder.path("server.old")).unwrap();
+    signal(&child, "-HUP");
+    let begin = Instant::now();
+    while !std::fs::read_to_string(&log).is_ok_and(|text| text.contains("SIGHUP")) {
+        assert!(begin.elapsed() < Duration::from_secs(60), "the log is not opened again");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    signal(&child, "-QUIT");
+    assert!(child.wait().unwrap().success());
+    assert!(!Path::new(&pid_file).exists(), "the file is there without its process");
+}
+
+#[test]
+fn settings_are_printed_for_programs_and_for_nobody() {
+    let output = commuter(&["settings", "--format", "json"]).output().unwrap();
+    let lines = String::from_utf8(output.stdout).unwrap();
+    let settings: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert!(settings.len() > 300 && settings.iter().any(|setting| setting["name"] == "max_connections"), "{lines}");
+    // A reader that has gone, and a disk that is full.
+    let mut child = commuter(&["settings"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let output = commuter(&["settings"]).stdout(full).stderr(Stdio::piped()).output().unwrap();
+    assert!(!output.status.success());
+    assert_says(&String::from_utf8_lossy(&output.stderr), &["writing the output: No space left on device"]);
 }
 
 /// Only root can become another user.

@@ -23,6 +23,20 @@ fn mariadb_client_over_tcp_and_socket() {
     assert!(error.contains("ERROR 1146 (42S02)"), "{error}");
 }
 
+/// What tools send beside plain statements: a NUL behind the text (mariadb-slap), COM_REFRESH (mariadb-admin).
+#[test]
+fn what_tools_send_besides() {
+    let server = server("client-tools");
+    let mut connection = Connection::open(server.port(), "").unwrap();
+    connection.succeed("SELECT 1\0").unwrap();
+    connection.execute("SELECT 1\0").unwrap();
+    let log = || server.client().query("SHOW BINARY LOGS").unwrap().lines().count();
+    let before = log();
+    let (port, options) = (server.port().to_string(), ["--no-defaults", "--skip-ssl", "-h127.0.0.1", "-uroot"]);
+    run_tool(Kind::Maria118, "mariadb-admin", &[&options[..], &["-P", &port, "refresh"]].concat()).unwrap();
+    assert_eq!(log(), before + 1, "the logs are flushed");
+}
+
 #[test]
 fn mysql_client_with_password_over_tls_and_without() {
     let server = server("client-mysql");
