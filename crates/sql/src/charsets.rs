@@ -1,10 +1,13 @@
 //! Character sets by name, as statements and settings name them.
 
+use std::borrow::Cow;
+
 use base::{SqlError, codes};
 use types::CollationId;
 use types::charset::Charset;
 use types::collation;
 
+use crate::expr::hex_text;
 use crate::settings::SettingValue;
 
 /// The name as it is stored: `utf8` is `utf8mb3`, which is handled as utf8mb4. `None` for one that is not supported.
@@ -38,6 +41,14 @@ pub(crate) fn utf8mb3_of(collations: &str) -> Option<CollationId> {
     let mut named = pairs.filter(|(charset, _)| static_name(charset.trim()) == Some("utf8mb3"));
     let collation = collation::by_name(named.next()?.1.trim())?;
     Some(collation).filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI)
+}
+
+/// Bytes of a character set as text (1300).
+pub(crate) fn text_of(bytes: &[u8], charset: Charset) -> Result<Cow<'_, str>, SqlError> {
+    charset.text(bytes).ok_or_else(|| {
+        let message = format!("Invalid {} character string: '{}'", charset.name(), hex_text(bytes).to_uppercase());
+        SqlError::new(codes::INVALID_CHARACTER_STRING, message)
+    })
 }
 
 /// The `_bin` collation of a character set.

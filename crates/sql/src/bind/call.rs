@@ -1,7 +1,6 @@
 //! Function calls and aggregates.
 
 use base::{SqlError, codes};
-use bytes::Bytes;
 use sqlparser::ast as sql;
 
 use crate::bind::Binder;
@@ -9,9 +8,10 @@ use crate::bind::alias::NO_ALIASES;
 use crate::bind::enclosing::misplaced;
 use crate::bind::expr::{ExprScope, interval_unit};
 use crate::bind::frame::SlotSource;
+use crate::bind::literal::bytes_of;
 use crate::bind::scope::ColumnName;
 use crate::bind::tree::{Subquery, SubqueryKind};
-use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
+use crate::expr::aggregate::{AggregateClauses, Separator, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
 use crate::expr::function::json::{Behavior, JsonValue};
 use crate::expr::{
@@ -306,8 +306,10 @@ impl<'a> Binder<'a> {
                 Ok(())
             }
             sql::FunctionArgumentClause::Separator(value) => {
-                let text = value.value.clone().into_string().unwrap_or_default();
-                clauses.separator = Some(Bytes::from(text.into_bytes()));
+                clauses.separator = Some(match bytes_of(&value.value) {
+                    Some(bytes) => Separator::Bytes(bytes.into()),
+                    None => Separator::Text(value.value.clone().into_string().unwrap_or_default().into()),
+                });
                 Ok(())
             }
             other => Err(SqlError::not_supported(other)),

@@ -117,7 +117,7 @@ impl<'a> Binder<'a> {
                 self.bind_quantified(expr, op, *negated, subquery, scope)
             }
             E::Like { negated, expr, pattern, escape_char, .. } => {
-                let escape = self.like_escape(escape_char.as_deref())?;
+                let escape = self.like_escape(escape_char.as_deref(), scope)?;
                 let bound = build::like(bind(self, expr)?, bind(self, pattern)?, escape)?;
                 Ok(negate_if(*negated, bound))
             }

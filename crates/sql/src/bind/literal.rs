@@ -7,10 +7,11 @@ use types::{CollationId, Value};
 
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, interval_unit, unsupported};
+use crate::bind::frame::SlotSource;
 use crate::charsets;
 use crate::expr::build;
 use crate::expr::constant::constant;
-use crate::expr::{CastType, Coercibility, Expr, ExprType, Kind, SqlMode, hex_text};
+use crate::expr::{CastType, Coercibility, Expr, ExprType, Kind, SqlMode, coerce};
 use crate::parse::{bit_bytes, hex_bytes};
 
 impl<'a> Binder<'a> {
@@ -97,12 +98,12 @@ impl<'a> Binder<'a> {
                 }
                 return text_of_bytes(&client.encode_lossy(text.as_bytes()), collation);
             }
-            Some(sql::Value::HexStringLiteral(digits)) if collation == CollationId::BINARY => {
-                return binary_digits(digits);
+            Some(other) if let Some(bytes) = bytes_of(other) => {
+                return match collation {
+                    CollationId::BINARY => binary_bytes(bytes),
+                    collation => text_of_bytes(&bytes, collation),
+                };
             }
-            _ if collation == CollationId::BINARY => {}
-            Some(sql::Value::HexStringLiteral(digits)) => return text_of_bytes(&hex_bytes(digits), collation),
-            Some(sql::Value::SingleQuotedByteStringLiteral(bits)) => return text_of_bytes(&bit_bytes(bits), collation),
             _ => {}
         }
         let bound = self.bind_expr(value, scope)?;
@@ -166,25 +167,33 @@ impl<'a> Binder<'a> {
     }
 
     /// ESCAPE; without it a backslash, or nothing under NO_BACKSLASH_ESCAPES.
-    pub(crate) fn like_escape(&self, escape: Option<&sql::Expr>) -> Result<Option<char>, SqlError> {
+    pub(crate) fn like_escape(
+        &mut self,
+        escape: Option<&'a sql::Expr>,
+        scope: ExprScope<'_>,
+    ) -> Result<Option<char>, SqlError> {
         let Some(escape) = escape else {
             let none = self.context.session.sql_mode.has(SqlMode::NO_BACKSLASH_ESCAPES);
             return Ok((!none).then_some('\\'));
         };
-        let text = match escape {
-            sql::Expr::Value(value) => match &value.value {
-                sql::Value::Null => return Ok(Some('\\')),
-                sql::Value::Number(digits, _) => Some(digits.clone()),
-                text => text.clone().into_string(),
-            },
-            _ => None,
+        let bound = self.bind_expr(escape, scope)?;
+        let wrong = || SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to ESCAPE");
+        let text = match constant(&bound, self.context.session) {
+            Some(Value::Null) => return Ok(Some('\\')),
+            Some(value) => coerce::text(&value, &bound.ty),
+            None if self.reads_columns(&bound) => return Err(wrong()),
+            None => return Err(unsupported(escape)),
         };
-        let text = text.ok_or_else(|| unsupported(escape))?;
-        let mut chars = text.chars();
-        match (chars.next(), chars.next()) {
-            (first, None) => Ok(first),
-            _ => Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to ESCAPE")),
-        }
+        let mut chars = std::str::from_utf8(&text).map_err(|_| wrong())?.chars();
+        let first = chars.next();
+        // A byte alone is a character only where it is one in every character set.
+        let is_known = bound.ty.kind != Kind::Bytes || text.is_ascii();
+        if chars.next().is_none() && is_known { Ok(first) } else { Err(wrong()) }
+    }
+
+    fn reads_columns(&mut self, expr: &Expr) -> bool {
+        let frame = &self.scope().frame;
+        expr.slots().iter().any(|slot| matches!(frame.slots[slot].source, SlotSource::Column { .. }))
     }
 }
 
@@ -210,14 +219,23 @@ pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
     }
 }
 
+/// The bytes of hexadecimal or binary digits.
+pub(crate) fn bytes_of(value: &sql::Value) -> Option<Vec<u8>> {
+    match value {
+        sql::Value::HexStringLiteral(digits) => Some(hex_bytes(digits)),
+        sql::Value::SingleQuotedByteStringLiteral(bits) => Some(bit_bytes(bits)),
+        _ => None,
+    }
+}
+
 /// `_binary'…'`: the bytes that the client wrote. Unlike a hexadecimal literal it is never a number.
 pub(crate) fn binary_text(text: &str, client: Charset) -> Result<Expr, SqlError> {
     never_a_number(build::string_literal(text, client.default_collation()))
 }
 
-/// `_binary x'…'`: those bytes, which are never a number, either.
-pub(crate) fn binary_digits(digits: &str) -> Result<Expr, SqlError> {
-    never_a_number(build::bytes_literal(hex_bytes(digits)))
+/// `_binary x'…'`, `_binary b'…'`: those bytes, which are never a number, either.
+pub(crate) fn binary_bytes(bytes: Vec<u8>) -> Result<Expr, SqlError> {
+    never_a_number(build::bytes_literal(bytes))
 }
 
 /// A literal as a binary string.
@@ -228,14 +246,7 @@ fn never_a_number(literal: Expr) -> Result<Expr, SqlError> {
 
 /// `_utf8mb4 x'c3bc'`, `_latin1 x'fc'`: bytes in the character set that the introducer names.
 fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError> {
-    let charset = collation.charset();
-    match charset.text(bytes) {
-        Some(text) => Ok(build::string_literal(&text, collation)),
-        None => {
-            let message = format!("Invalid {} character string: '{}'", charset.name(), hex_text(bytes).to_uppercase());
-            Err(SqlError::new(codes::INVALID_CHARACTER_STRING, message))
-        }
-    }
+    Ok(build::string_literal(&charsets::text_of(bytes, collation.charset())?, collation))
 }
 
 fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {

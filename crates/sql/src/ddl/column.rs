@@ -1,5 +1,6 @@
 //! Columns: from what was written to a [`ColumnDef`], with MySQL's limits.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -10,7 +11,7 @@ use super::{DdlContext, check_column_name, check_comment, default};
 use crate::charsets;
 use crate::expr::WarningLevel;
 use crate::expr::types::ExprType;
-use crate::parse::ast::{ColumnSpec, TypeSpec};
+use crate::parse::ast::{ColumnSpec, TextString, TypeSpec};
 
 /// Most bytes of a VARCHAR, and of a row without its TEXTs and BLOBs.
 pub(super) const ROW_BYTES_MAX: u32 = 65535;
@@ -248,7 +249,14 @@ fn members(
     context: &DdlContext<'_>,
 ) -> Result<ColumnType, SqlError> {
     let is_set = ty.name == "set";
-    let members: Arc<[String]> = ty.members.iter().map(|member| member.trim_end_matches(' ').to_string()).collect();
+    let text_of = |member: &TextString| -> Result<String, SqlError> {
+        let text = match member {
+            TextString::Text(text) => Cow::Borrowed(text.as_str()),
+            TextString::Bytes(bytes) => charsets::text_of(bytes, collation.charset())?,
+        };
+        Ok(text.trim_end_matches(' ').to_owned())
+    };
+    let members: Arc<[String]> = ty.members.iter().map(text_of).collect::<Result<_, _>>()?;
     if is_set && members.len() > 64 {
         return Err(SqlError::new(codes::TOO_BIG_SET, format!("Too many strings for column {name} and SET")));
     }

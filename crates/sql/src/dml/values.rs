@@ -25,7 +25,7 @@ use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::BATCH_ROWS;
 use crate::expr::{Expr, ExprType};
-use crate::parse::{Literal, LiteralRows};
+use crate::parse::{Literal, LiteralRows, hex_bytes};
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
 
@@ -225,7 +225,7 @@ impl ValuesPlan {
             Literal::Default => return Ok(None),
             Literal::Negative(digits) => literal::negative_number(&digits)?,
             Literal::Binary(text) => literal::binary_text(&text, self.client)?,
-            Literal::BinaryDigits(digits) => literal::binary_digits(&digits)?,
+            Literal::BinaryDigits(digits) => literal::binary_bytes(hex_bytes(&digits))?,
             Literal::Value(value) => literal::plain(&value, self.collation)?,
         };
         Ok(Some(for_column(value, column)))

@@ -21,6 +21,7 @@ use base::{SqlError, codes};
 use bytes::Bytes;
 use types::{CollationId, Decimal, Json, Value};
 
+use crate::charsets;
 use crate::expr::bits::{self, BitsSoFar};
 use crate::expr::build::{Mixed, agree, bytes_together, cast};
 use crate::expr::coerce;
@@ -76,7 +77,27 @@ pub struct AggregateClauses {
     /// ORDER BY
     pub order_by: Vec<(Expr, bool)>,
     /// SEPARATOR
-    pub separator: Option<Bytes>,
+    pub separator: Option<Separator>,
+}
+
+/// SEPARATOR of GROUP_CONCAT as written.
+#[derive(Clone, Debug)]
+pub enum Separator {
+    /// A text of the connection.
+    Text(Bytes),
+    /// Hexadecimal or binary digits: bytes in the character set of the result.
+    Bytes(Bytes),
+}
+
+impl Separator {
+    /// What stands between the values of a result of type `ty`.
+    fn within(self, ty: &ExprType, session: &SessionInfo) -> Result<Bytes, SqlError> {
+        Ok(match (self, ty.kind) {
+            (Separator::Text(text), Kind::Bytes) => session.collation_connection.charset().encode_shared(&text),
+            (Separator::Text(same), _) | (Separator::Bytes(same), Kind::Bytes) => same,
+            (Separator::Bytes(bytes), _) => charsets::text_of(&bytes, ty.collation.charset())?.into_owned().into(),
+        })
+    }
 }
 
 /// What an aggregate has seen of one group.
@@ -206,10 +227,8 @@ impl Aggregate {
         let ty = infer(function, &args, session)?;
         // DISTINCT changes nothing in these, and would only remember all values.
         let distinct = clauses.distinct && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
-        let mut separator = clauses.separator.unwrap_or(Bytes::from_static(b","));
-        if ty.kind == Kind::Bytes {
-            separator = session.collation_connection.charset().encode_shared(&separator);
-        }
+        let separator = clauses.separator.unwrap_or(Separator::Text(Bytes::from_static(b",")));
+        let separator = separator.within(&ty, session)?;
         let mut order_by = clauses.order_by;
         if distinct && order_by.is_empty() && function == AggregateFunction::GroupConcat {
             // Values of which each is there once come in their own order, as from the tree in which MySQL keeps them.

@@ -4,8 +4,7 @@ use std::ops::Range;
 
 use sqlparser::tokenizer::Token;
 
-use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TypeSpec};
-use super::digits::{bit_bytes, hex_bytes};
+use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TextString, TypeSpec};
 use super::error::ParseError;
 use super::timestamps::TimestampColumn;
 use super::tokens::Tokens;
@@ -254,7 +253,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
         "json" => tokens.json_types.push(start..start + "json".len()),
         "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
         "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),
-        "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::string)?,
+        "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::text_string)?,
         _ => {}
     }
     if ty.members.is_empty() && ty.name != "json" && tokens.accept_token(&Token::LParen) {
@@ -372,19 +371,15 @@ pub(super) fn literal(tokens: &mut Tokens<'_>) -> Parsed<Literal> {
             tokens.next();
             Ok(Literal::Number(number))
         }
-        Some(Token::SingleQuotedString(_) | Token::NationalStringLiteral(_)) if sign.is_empty() => {
-            tokens.string().map(Literal::String)
-        }
-        Some(Token::HexStringLiteral(digits)) if sign.is_empty() => {
-            let bytes = hex_bytes(digits);
+        Some(Token::NationalStringLiteral(text)) if sign.is_empty() => {
+            let text = text.clone();
             tokens.next();
-            Ok(Literal::Bytes(bytes))
+            Ok(Literal::String(text))
         }
-        Some(Token::SingleQuotedByteStringLiteral(digits)) if sign.is_empty() => {
-            let bytes = bit_bytes(digits);
-            tokens.next();
-            Ok(Literal::Bytes(bytes))
-        }
+        _ if sign.is_empty() => Ok(match tokens.text_string()? {
+            TextString::Text(text) => Literal::String(text),
+            TextString::Bytes(bytes) => Literal::Bytes(bytes),
+        }),
         _ => tokens.unexpected(),
     }
 }

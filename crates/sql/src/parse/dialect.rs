@@ -11,6 +11,7 @@
 //! | `BINARY a` | `CAST(a AS BINARY)`, of the operand alone |
 //! | `WEIGHT_STRING(a AS CHAR(n))` | a call with two arguments ([`weight_string`]) |
 //! | `JSON_VALUE(a, b RETURNING c …)` | a call with five arguments ([`json_value`]) |
+//! | `_latin1 b'01'` | as `_latin1 x'01'` |
 //! | `CHAR(65 USING x)` | `CONVERT(CHAR(65) USING x)` |
 
 use std::any::TypeId;
@@ -22,8 +23,9 @@ use sqlparser::ast::{
 use sqlparser::dialect::{Dialect, MySqlDialect, Precedence};
 use sqlparser::keywords::Keyword;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::Token;
+use sqlparser::tokenizer::{Token, Word};
 
+use super::depth::is_text;
 use super::operator;
 use crate::expr::IntervalUnit;
 
@@ -118,6 +120,9 @@ impl Dialect for Commuter {
         match &parser.peek_token_ref().token {
             Token::Word(word) => match word.keyword {
                 Keyword::INTERVAL => Some(interval(parser)),
+                Keyword::DATE | Keyword::TIME | Keyword::TIMESTAMP if is_text(&parser.peek_nth_token_ref(1).token) => {
+                    Some(parser.expected_ref("a quoted text", parser.peek_nth_token_ref(1)))
+                }
                 Keyword::EXTRACT if follows(parser, &Token::LParen) => Some(extract(parser)),
                 Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
                 Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
@@ -131,6 +136,7 @@ impl Dialect for Commuter {
                 }
                 Keyword::ROW if word.quote_style.is_none() && follows(parser, &Token::LParen) => Some(row(parser)),
                 Keyword::BINARY if word.quote_style.is_none() => Some(binary(parser)),
+                _ if introduces_bits(word, parser) => Some(introduced_bits(parser)),
                 _ => None,
             },
             Token::CustomBinaryOperator(name) if name == operator::BOUNDS => Some(bounds(parser)),
@@ -203,6 +209,18 @@ fn binary(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
     parser.advance_token();
     let expr = Box::new(parser.parse_subexpr(strength::BANG)?);
     Ok(Expr::Cast { kind: CastKind::Cast, expr, data_type: DataType::Binary(None), format: None })
+}
+
+/// `_latin1 b'01'`: with other literals behind it the parser knows it.
+fn introduces_bits(word: &Word, parser: &Parser<'_>) -> bool {
+    let is_bits = matches!(parser.peek_nth_token_ref(1).token, Token::SingleQuotedByteStringLiteral(_));
+    is_bits && word.quote_style.is_none() && word.value.starts_with('_')
+}
+
+fn introduced_bits(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    let prefix = parser.parse_identifier()?;
+    let value = Box::new(Expr::Value(parser.parse_value()?));
+    Ok(Expr::Prefixed { prefix, value })
 }
 
 fn follows(parser: &Parser<'_>, token: &Token) -> bool {

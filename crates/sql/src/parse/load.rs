@@ -13,7 +13,6 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::{FileFormat, LoadData, LoadDuplicates, LoadTarget, Statement};
-use super::digits::{bit_bytes, hex_bytes};
 use super::error::ParseError;
 use super::tokens::Tokens;
 use super::unsupported;
@@ -77,7 +76,7 @@ pub(super) fn format(tokens: &mut Tokens<'_>) -> Parsed<FileFormat> {
         let options = ["TERMINATED BY", "OPTIONALLY ENCLOSED BY", "ENCLOSED BY", "ESCAPED BY"];
         let mut option = Some(tokens.expect_one(&options)?);
         while let Some(words) = option {
-            let text = text(tokens)?;
+            let text = tokens.text_string()?.into_bytes();
             match words {
                 "TERMINATED BY" => format.field_end = text,
                 "ESCAPED BY" => format.escaped = Some(text),
@@ -93,7 +92,7 @@ pub(super) fn format(tokens: &mut Tokens<'_>) -> Parsed<FileFormat> {
         let options = ["TERMINATED BY", "STARTING BY"];
         let mut option = Some(tokens.expect_one(&options)?);
         while let Some(words) = option {
-            let text = text(tokens)?;
+            let text = tokens.text_string()?.into_bytes();
             match words {
                 "STARTING BY" => format.line_start = text,
                 _ => format.line_end = text,
@@ -102,16 +101,6 @@ pub(super) fn format(tokens: &mut Tokens<'_>) -> Parsed<FileFormat> {
         }
     }
     Ok(format)
-}
-
-fn text(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {
-    let bytes = match tokens.peek() {
-        Some(Token::HexStringLiteral(digits)) => hex_bytes(digits),
-        Some(Token::SingleQuotedByteStringLiteral(digits)) => bit_bytes(digits),
-        _ => return Ok(tokens.string()?.into_bytes()),
-    };
-    tokens.next();
-    Ok(bytes)
 }
 
 fn targets(tokens: &mut Tokens<'_>) -> Parsed<Option<Vec<LoadTarget>>> {

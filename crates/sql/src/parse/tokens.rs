@@ -6,9 +6,10 @@ use sqlparser::ast::Expr;
 use sqlparser::parser::{Parser, ParserError};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
-use super::ast::{Ddl, Online, SetItem, TableName, UserName};
+use super::ast::{Ddl, Online, SetItem, TableName, TextString, UserName};
 use super::both_dialects::Piece;
 use super::dialect::COMMUTER;
+use super::digits::{bit_bytes, hex_bytes};
 use super::error::ParseError;
 use super::literal_rows::LiteralRows;
 use super::timestamps::TimestampColumn;
@@ -283,13 +284,32 @@ impl<'a> Tokens<'a> {
 
     pub(super) fn string(&mut self) -> Parsed<String> {
         match self.peek() {
-            Some(Token::SingleQuotedString(text) | Token::NationalStringLiteral(text)) => {
+            Some(Token::SingleQuotedString(text)) => {
                 let text = text.clone();
                 self.at += 1;
                 Ok(text)
             }
             _ => self.unexpected(),
         }
+    }
+
+    /// A string, or its bytes in hexadecimal or binary digits.
+    pub(super) fn text_string(&mut self) -> Parsed<TextString> {
+        match self.accept_bytes() {
+            Some(bytes) => Ok(TextString::Bytes(bytes)),
+            None => self.string().map(TextString::Text),
+        }
+    }
+
+    /// The bytes of hexadecimal or binary digits, if they come next.
+    pub(super) fn accept_bytes(&mut self) -> Option<Vec<u8>> {
+        let bytes = match self.peek()? {
+            Token::HexStringLiteral(digits) => hex_bytes(digits),
+            Token::SingleQuotedByteStringLiteral(digits) => bit_bytes(digits),
+            _ => return None,
+        };
+        self.at += 1;
+        Some(bytes)
     }
 
     /// A number without sign or fraction.

@@ -3,7 +3,7 @@
 //! ```text
 //! XA {START | BEGIN} xid [JOIN | RESUME]     XA END xid [SUSPEND [FOR MIGRATE]]     XA PREPARE xid
 //! XA COMMIT xid [ONE PHASE]                  XA ROLLBACK xid                        XA RECOVER [CONVERT XID | FORMAT = {'RAW' | 'SQL'}]
-//! xid: gtrid [, bqual [, formatID]]          texts or hexadecimal literals of at most 64 bytes; a number
+//! xid: gtrid [, bqual [, formatID]]          texts, or hexadecimal or binary literals, of at most 64 bytes; a number
 //! ```
 
 use binlog::event::Xid;
@@ -11,7 +11,6 @@ use sqlparser::tokenizer::Token;
 
 use super::Parsed;
 use super::ast::{Statement, XaStart, XaStatement, XidFormat};
-use super::digits::hex_bytes;
 use super::tokens::Tokens;
 
 /// Bytes of each part of a name.
@@ -85,7 +84,7 @@ fn format_id_of(tokens: &mut Tokens<'_>) -> Parsed<u32> {
             tokens.next();
             number
         }
-        _ => Some(tokens.number()?),
+        _ => Some(tokens.whole_number()?),
     };
     match number.and_then(|number| u32::try_from(number).ok()) {
         Some(number) => Ok(number),
@@ -97,13 +96,6 @@ fn format_id_of(tokens: &mut Tokens<'_>) -> Parsed<u32> {
 }
 
 fn part(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {
-    let bytes = match tokens.peek() {
-        Some(Token::HexStringLiteral(digits)) => {
-            let bytes = hex_bytes(digits);
-            tokens.next();
-            bytes
-        }
-        _ => tokens.string()?.into_bytes(),
-    };
+    let bytes = tokens.text_string()?.into_bytes();
     if bytes.len() > PART_BYTES_MAX { tokens.unexpected() } else { Ok(bytes) }
 }

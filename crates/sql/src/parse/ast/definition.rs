@@ -226,7 +226,7 @@ pub struct TypeSpec {
     /// ZEROFILL (which implies UNSIGNED).
     pub zerofill: bool,
     /// Of ENUM and SET.
-    pub members: Vec<String>,
+    pub members: Vec<TextString>,
     /// CHARACTER SET; `binary` for `CHAR BYTE`.
     pub charset: Option<String>,
     /// COLLATE.
@@ -259,6 +259,25 @@ pub enum Literal {
     Bytes(Vec<u8>),
     /// TRUE, FALSE.
     Bool(bool),
+}
+
+/// A text where no other expression may stand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextString {
+    /// A quoted string.
+    Text(String),
+    /// `x'…'`, `0x…`, `b'…'`, `0b…`: its bytes, in the character set of what it is for.
+    Bytes(Vec<u8>),
+}
+
+impl TextString {
+    /// Its bytes for what has no character set.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        match self {
+            TextString::Text(text) => text.into_bytes(),
+            TextString::Bytes(bytes) => bytes,
+        }
+    }
 }
 
 /// What an index is for.
