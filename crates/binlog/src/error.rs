@@ -58,6 +58,18 @@ pub enum BinlogError {
     /// A log file of another server, which that server encrypted.
     #[error("{0} is encrypted: only the server that wrote it, with its keys, can read it")]
     Encrypted(String),
+    /// A log file of a server before MySQL 5.0.
+    #[error(
+        "{file} has format {version} of binary logs, that of MySQL {server}: only format 4 is read, which is that of 5.0 and later"
+    )]
+    TooOld {
+        /// Name of the file.
+        file: String,
+        /// 1 or 3.
+        version: u16,
+        /// The version of the server that wrote it.
+        server: String,
+    },
     /// Bytes from elsewhere (the network, a caller) are not an event.
     #[error("malformed event: {0}")]
     Malformed(#[from] DecodeError),
@@ -124,6 +136,7 @@ impl BinlogError {
             BinlogError::Full(_) => ErrorClass::Full,
             BinlogError::TooLarge { .. }
             | BinlogError::Encrypted(_)
+            | BinlogError::TooOld { .. }
             | BinlogError::NoSuchFile(_)
             | BinlogError::NoSuchPosition { .. }
             | BinlogError::InUse { .. } => ErrorClass::User,

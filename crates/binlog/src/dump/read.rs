@@ -17,9 +17,6 @@ use crate::event::{
 };
 use crate::log::{LogOptions, Window};
 
-/// Offset of the type in an event's header.
-const TYPE_OFFSET: usize = 4;
-
 /// An event of a file.
 #[derive(Clone, Copy, Debug)]
 pub struct FileEvent<'a> {
@@ -70,6 +67,9 @@ pub async fn each_event<E: From<BinlogError>>(
         if bytes.len() < header.event_length as usize {
             return Err(truncated().into());
         }
+        if header.event_type == EventType::START_V3 {
+            return Err(too_old(path, bytes).map_err(damaged)?.into());
+        }
         let end = at + u64::from(header.event_length);
         let event = frames.take(bytes, end).map_err(damaged)?;
         let event_type = event.header.event_type;
@@ -82,6 +82,15 @@ pub async fn each_event<E: From<BinlogError>>(
         at = end;
     }
     Ok(())
+}
+
+/// The file of a server before MySQL 5.0, which begins with this event. A header had 13 bytes in format 1.
+fn too_old(path: &str, start: &[u8]) -> Result<BinlogError, DecodeError> {
+    const FIRST_HEADER_SIZE: usize = 13;
+    let is_first = start.len() < HEADER_SIZE + StartV3::BODY_SIZE;
+    let body = start.get(if is_first { FIRST_HEADER_SIZE } else { HEADER_SIZE }..).unwrap_or_default();
+    let StartV3 { binlog_version, server_version, .. } = StartV3::decode(body)?;
+    Ok(BinlogError::TooOld { file: path.to_owned(), version: binlog_version, server: server_version })
 }
 
 /// What a header must fulfil before its length is believed.
@@ -110,13 +119,6 @@ impl Default for Frames {
 impl Frames {
     /// Takes the next event, which ends at an offset of the file.
     fn take<'a>(&'a mut self, bytes: &'a [u8], end: u64) -> Result<RawEvent<'a>, DecodeError> {
-        if bytes.get(TYPE_OFFSET) == Some(&EventType::START_V3.0) {
-            let start = StartV3::decode(RawEvent::first_of(bytes, ChecksumAlgorithm::Off)?.body())?;
-            let (version, server) = (start.binlog_version, start.server_version);
-            return Err(DecodeError::new(format!(
-                "binary log of version {version}, of a server {server}; only 4 is understood, which is that of MySQL 5.0 and later"
-            )));
-        }
         let event = RawEvent::first_of(bytes, self.checksum)?;
         let EventHeader { event_type, next_position, .. } = event.header;
         // MariaDB leaves the position out inside of groups.

@@ -33,6 +33,9 @@ pub struct StartV3 {
 }
 
 impl StartV3 {
+    /// Bytes of the body.
+    pub(crate) const BODY_SIZE: usize = 2 + VERSION_SIZE + 4;
+
     /// Reads the body.
     pub fn decode(body: &[u8]) -> Result<Self, DecodeError> {
         let mut cursor = Cursor::new(body, "START_V3");

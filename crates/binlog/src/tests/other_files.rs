@@ -165,5 +165,15 @@ fn logs_that_are_not_read_are_named() {
     let mut bytes = MAGIC.to_vec();
     old_event(&mut bytes, EventType::START_V3, HEADER_SIZE, &start);
     let error = events_of(&bytes).1.unwrap_err().to_string();
-    assert!(error.contains("version 3") && error.contains("4.1.22-log"), "{error}");
+    assert!(error.contains("has format 3") && error.contains("4.1.22-log"), "{error}");
+
+    // Headers had neither a position nor flags.
+    let mut start = Vec::new();
+    StartV3 { binlog_version: 1, server_version: "3.23.58-log".to_owned(), created: 7 }.encode_body(&mut start);
+    let mut bytes = MAGIC.to_vec();
+    bytes.extend([0, 0, 0, 0, EventType::START_V3.0, 1, 0, 0, 0]);
+    bytes.extend((13 + start.len() as u32).to_le_bytes());
+    bytes.extend(start);
+    let error = events_of(&bytes).1.unwrap_err();
+    assert!(matches!(&error, BinlogError::TooOld { version: 1, server, .. } if server == "3.23.58-log"), "{error}");
 }
