@@ -456,7 +456,10 @@ impl InsertPlan {
 
     /// The client gets the number that the last row has, also if that was there already, if any row was inserted or changed; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
-        let (Some(column), InsertSource::Values(_)) = (self.auto_increment, &self.source) else { return Ok(()) };
+        let (Some(column), false, InsertSource::Values(_)) = (self.auto_increment, self.hides_numbers(), &self.source)
+        else {
+            return Ok(());
+        };
         progress.last_given = match self.table.codec.row.decode_column(row, column)? {
             Value::Int(number) => u64::try_from(number).unwrap_or(0),
             Value::UInt(number) => number,
