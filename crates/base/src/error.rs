@@ -207,6 +207,7 @@ pub mod codes {
     pub const SUBQUERY_NO_1_ROW: Code = (1242, "21000");
     pub const UNKNOWN_STMT_HANDLER: Code = (1243, "HY000");
     pub const AUTO_CONVERT: Code = (1246, "HY000");
+    pub const ILLEGAL_REFERENCE: Code = (1247, "42S22");
     pub const DERIVED_MUST_HAVE_ALIAS: Code = (1248, "42000");
     pub const COLLATION_CHARSET_MISMATCH: Code = (1253, "42000");
     pub const TOO_BIG_FOR_UNCOMPRESS: Code = (1256, "HY000");

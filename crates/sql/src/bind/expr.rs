@@ -341,7 +341,7 @@ impl<'a> Binder<'a> {
             if let Some((table, column)) = scope.find(name, clause.name())? {
                 break scope.column_slot(table, column);
             }
-            if let Some(expr) = scope.alias(name).cloned() {
+            if let Some(expr) = scope.alias(name, clause.name())?.cloned() {
                 return Ok(self.handed_on(expr, level));
             }
         };

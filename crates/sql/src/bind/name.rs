@@ -5,6 +5,22 @@ use sqlparser::ast as sql;
 use crate::bind::call::expr_of;
 use crate::parse::{ParseContext, first_string, select_items};
 
+/// So many bytes of its text name a column.
+const TITLE_BYTES: usize = 255;
+/// So many bytes of an alias do.
+const ALIAS_BYTES: usize = 256;
+
+/// A name as it is written in a select list.
+pub(crate) fn alias(written: &str) -> &str {
+    cut(written, ALIAS_BYTES)
+}
+
+/// The beginning of a name, of whole characters; spaces in front are no part of it.
+fn cut(name: &str, bytes: usize) -> &str {
+    let name = name.trim_start_matches(|first: char| first.is_ascii() && !first.is_ascii_graphic());
+    &name[..name.floor_char_boundary(bytes)]
+}
+
 /// The names of a SELECT's items, without regard to aliases.
 pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContext) -> Vec<String> {
     let offset = (select.select_token.0.span.start.column as usize).saturating_sub(1);
@@ -15,7 +31,8 @@ pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContex
             let written = written.as_ref().map(|written| &text[written[at].clone()]);
             let first = || written.filter(|_| is_text(expr)).and_then(|written| first_string(written, context));
             let own = first().or_else(|| own_name(expr));
-            own.unwrap_or_else(|| written.map_or_else(|| expr.to_string(), str::to_owned))
+            let whole = own.unwrap_or_else(|| written.map_or_else(|| expr.to_string(), str::to_owned));
+            cut(&whole, TITLE_BYTES).to_owned()
         }
         _ => String::new(),
     };
@@ -68,5 +85,17 @@ fn own_name(expr: &sql::Expr) -> Option<String> {
             _ => None,
         },
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_names_are_cut_between_characters() {
+        assert_eq!(alias(" \n a b "), "a b ");
+        assert_eq!((alias(&"a".repeat(300)).len(), cut(&"a".repeat(300), TITLE_BYTES).len()), (256, 255));
+        assert_eq!((alias(&"é".repeat(300)).len(), cut(&"é".repeat(300), TITLE_BYTES).len()), (256, 254));
     }
 }

@@ -60,6 +60,8 @@ pub(crate) struct Scope {
     pub(crate) new_row: Option<usize>,
     /// Names of the select list so far, for subqueries in what follows.
     pub(crate) aliases: Vec<(String, Expr)>,
+    /// Those of the rest of it, the next one last.
+    pub(crate) later_aliases: Vec<String>,
     /// The tables of which `*` took all columns.
     pub(crate) stars: Vec<usize>,
     /// Where the subquery stands that is being bound.
@@ -103,11 +105,24 @@ impl Scope {
         found.map_err(|()| ambiguous(&name.text(), clause))
     }
 
-    /// What a subquery may name of the select list: nothing of groups, which may not be there yet.
-    pub(crate) fn alias(&self, name: ColumnName<'_>) -> Option<&Expr> {
-        let (_, expr) = self.aliases.iter().find(|(alias, _)| name.table.is_none() && same_name(alias, name.column))?;
+    /// What a subquery may name of the select list: what stands before it, and nothing of groups, which may not be there yet (1247).
+    pub(crate) fn alias(&self, name: ColumnName<'_>, clause: &str) -> Result<Option<&Expr>, SqlError> {
+        let is_named = |alias: &str| name.table.is_none() && same_name(alias, name.column);
+        let mut named = self.aliases.iter().filter(|(alias, _)| is_named(alias)).map(|(_, expr)| expr);
+        let Some(first) = named.next() else {
+            return match self.later_aliases.iter().any(|alias| is_named(alias)) {
+                true => Err(illegal_reference(&name.text(), "forward reference in item list")),
+                false => Ok(None),
+            };
+        };
+        if named.any(|other| other.as_column() != first.as_column()) {
+            return Err(ambiguous(&name.text(), clause));
+        }
         let of_group = |slot: usize| matches!(self.frame.slots[slot].source, SlotSource::Aggregate { .. });
-        (!expr.slots().iter().any(of_group)).then_some(expr)
+        match first.slots().iter().any(of_group) {
+            true => Err(illegal_reference(&name.text(), "reference to group function")),
+            false => Ok(Some(first)),
+        }
     }
 
     /// What unqualified names are looked for in from now on.
@@ -294,6 +309,11 @@ pub(crate) fn ambiguous(name: &str, clause: &str) -> SqlError {
 /// 1054
 pub(crate) fn unknown_column(name: &str, clause: &str) -> SqlError {
     SqlError::new(codes::BAD_FIELD_ERROR, format!("Unknown column '{}' in '{clause}'", beginning(name)))
+}
+
+/// 1247
+fn illegal_reference(name: &str, why: &str) -> SqlError {
+    SqlError::new(codes::ILLEGAL_REFERENCE, format!("Reference '{}' not supported ({why})", beginning(name)))
 }
 
 /// 1146

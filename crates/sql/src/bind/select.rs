@@ -12,7 +12,7 @@ use sqlparser::ast as sql;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
-use crate::bind::name::item_names;
+use crate::bind::name::{self, item_names};
 use crate::bind::output;
 use crate::bind::query::{Tail, is_descending, position};
 use crate::bind::rollup::{is_key, read_keys};
@@ -131,6 +131,7 @@ impl<'a> Binder<'a> {
             false => Vec::new(),
         };
         let scope = ExprScope::of_groups(Clause::FieldList, &NO_ALIASES);
+        self.scope().later_aliases = projection.iter().rev().filter_map(alias_of).collect();
         for (at, item) in projection.iter().enumerate() {
             memory::check_room(&items, 1)?;
             match item {
@@ -139,9 +140,9 @@ impl<'a> Binder<'a> {
                     let name = self.name_in_schema(&expr).unwrap_or_else(|| std::mem::take(&mut names[at]));
                     items.push(Item { name, expr });
                 }
-                sql::SelectItem::ExprWithAlias { expr, alias } => {
-                    // Spaces in front are no part of a name.
-                    let (name, expr) = (alias.value.trim_start().to_owned(), self.bind_expr(expr, scope)?);
+                sql::SelectItem::ExprWithAlias { expr, .. } => {
+                    let expr = self.bind_expr(expr, scope)?;
+                    let name = self.scope().later_aliases.pop().unwrap_or_default();
                     self.scope().aliases.push((name.clone(), expr.clone()));
                     items.push(Item { name, expr });
                 }
@@ -290,6 +291,13 @@ impl<'a> Binder<'a> {
             self.use_columns(table, Privilege::Select, UsedColumns::Locked);
         }
         Ok(())
+    }
+}
+
+fn alias_of(item: &sql::SelectItem) -> Option<String> {
+    match item {
+        sql::SelectItem::ExprWithAlias { alias, .. } => Some(name::alias(&alias.value).to_owned()),
+        _ => None,
     }
 }
 

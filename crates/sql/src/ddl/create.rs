@@ -152,7 +152,7 @@ fn add_selected(def: &mut TableDef, selected: &[ColumnDef]) -> Result<(), SqlErr
                 def.columns.push(written);
             }
             None => {
-                super::check_column_name(&column.name)?;
+                super::check_selected_name(&column.name)?;
                 def.columns.push(column.clone());
             }
         }

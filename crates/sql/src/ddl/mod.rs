@@ -272,7 +272,17 @@ pub(crate) fn check_table_name(name: &str) -> Result<(), SqlError> {
 }
 
 fn check_column_name(name: &str) -> Result<(), SqlError> {
-    check_name(name, || SqlError::new(codes::WRONG_COLUMN_NAME, format!("Incorrect column name '{name}'")))
+    check_name(name, || wrong_column_name(name))
+}
+
+/// 1166 for a name that a query has for a column, and no table can have.
+fn check_selected_name(name: &str) -> Result<(), SqlError> {
+    check_length(name).map_err(|_| wrong_column_name(name))?;
+    check_column_name(name)
+}
+
+fn wrong_column_name(name: &str) -> SqlError {
+    SqlError::new(codes::WRONG_COLUMN_NAME, format!("Incorrect column name '{name}'"))
 }
 
 /// A comment of at most `max` characters (1628, 1629, 1688).
