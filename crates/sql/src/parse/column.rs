@@ -113,6 +113,7 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
         comment: String::new(),
         without_effect: None,
     };
+    let own_keys = keys.len();
     if ty.name == "serial" {
         ty.name = "bigint";
         ty.unsigned = true;
@@ -121,8 +122,8 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
         keys.push(own_index(IndexKind::Unique, &column.name));
         column.ty = ty;
     }
-    let own_keys = keys.len();
     while attribute(tokens, &mut column, keys)? {}
+    keep_once(keys, own_keys);
     // What is a primary key by a word of its own takes no NULL, and so has no such default (1067).
     let is_primary = |key: &TableKey| matches!(key, TableKey::Index(index) if index.kind == IndexKind::Primary);
     if matches!(column.default, Some(DefaultSpec::Null)) && keys[own_keys..].iter().any(is_primary) {
@@ -133,6 +134,15 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
         tokens.has_collation(start);
     }
     Ok(column)
+}
+
+/// However often its words stand at a column, a key is one.
+fn keep_once(keys: &mut Vec<TableKey>, start: usize) {
+    for key in keys.split_off(start) {
+        if !keys[start..].contains(&key) {
+            keys.push(key);
+        }
+    }
 }
 
 /// One attribute; false if there is none.

@@ -27,6 +27,7 @@ use sqlparser::tokenizer::{Token, Word};
 
 use super::depth::is_text;
 use super::operator;
+use super::words::{introduces_text, may_be_alias, may_be_name, may_begin_expression};
 use crate::expr::IntervalUnit;
 
 /// Binding strengths, loosest first: MySQL's table of operators.
@@ -72,8 +73,12 @@ impl Dialect for Commuter {
         self.0.is_identifier_part(ch)
     }
 
-    fn is_table_factor_alias(&self, explicit: bool, keyword: &Keyword, parser: &mut Parser<'_>) -> bool {
-        self.0.is_table_factor_alias(explicit, keyword, parser)
+    fn is_select_item_alias(&self, explicit: bool, _: &Keyword, parser: &mut Parser<'_>) -> bool {
+        is_alias(explicit, parser)
+    }
+
+    fn is_table_factor_alias(&self, explicit: bool, _: &Keyword, parser: &mut Parser<'_>) -> bool {
+        is_alias(explicit, parser)
     }
 
     as_mysql! {
@@ -105,6 +110,14 @@ impl Dialect for Commuter {
             // No operators behind an operand.
             Token::ExclamationMark | Token::Colon => 0,
             Token::Word(word) if word.quote_style.is_some() => 0,
+            // Behind an operand it negates a predicate, or is wrong.
+            Token::Word(word) if word.keyword == Keyword::NOT => {
+                let next = parser.peek_nth_token_ref(1);
+                match operator::keyword_of(&next.token) {
+                    Keyword::LIKE | Keyword::IN => return None,
+                    _ => return Some(parser.expected_ref("a predicate", next)),
+                }
+            }
             _ => return None,
         };
         Some(Ok(strength))
@@ -118,6 +131,9 @@ impl Dialect for Commuter {
 
     fn parse_prefix(&self, parser: &mut Parser<'_>) -> Option<Result<Expr, ParserError>> {
         match &parser.peek_token_ref().token {
+            Token::Word(word) if !begins_expression(word, parser) => {
+                Some(parser.expected_ref("an expression", parser.peek_token_ref()))
+            }
             Token::Word(word) => match word.keyword {
                 Keyword::INTERVAL => Some(interval(parser)),
                 Keyword::DATE | Keyword::TIME | Keyword::TIMESTAMP if is_text(&parser.peek_nth_token_ref(1).token) => {
@@ -125,7 +141,11 @@ impl Dialect for Commuter {
                 }
                 Keyword::EXTRACT if follows(parser, &Token::LParen) => Some(extract(parser)),
                 Keyword::CAST if follows(parser, &Token::LParen) => Some(cast(parser)),
-                Keyword::CHAR if follows(parser, &Token::LParen) => Some(char_call(parser)),
+                Keyword::CHAR | Keyword::CHARACTER if follows(parser, &Token::LParen) => Some(char_call(parser)),
+                Keyword::CASE | Keyword::NOT if follows(parser, &Token::Period) => None,
+                // The parser would take it for a name if what follows is wrong.
+                Keyword::CASE => Some(case(parser)),
+                Keyword::NOT => Some(not(parser)),
                 Keyword::TRIM if trims_spaces(parser) => Some(trim_spaces(parser)),
                 _ if word.value.eq_ignore_ascii_case("WEIGHT_STRING") && follows(parser, &Token::LParen) => {
                     Some(weight_string(parser))
@@ -148,6 +168,22 @@ impl Dialect for Commuter {
             _ => None,
         }
     }
+}
+
+/// Whether the word that was read last is an alias.
+fn is_alias(explicit: bool, parser: &Parser<'_>) -> bool {
+    match &parser.get_current_token().token {
+        Token::Word(word) if word.quote_style.is_some() => true,
+        Token::Word(word) if explicit => may_be_name(&word.value),
+        Token::Word(word) => may_be_alias(&word.value),
+        _ => false,
+    }
+}
+
+/// Whether the word that comes next begins an expression: any does with a column's name behind it.
+fn begins_expression(word: &Word, parser: &Parser<'_>) -> bool {
+    let is_table = || follows(parser, &Token::Period);
+    word.quote_style.is_some() || may_begin_expression(&word.value, follows(parser, &Token::LParen)) || is_table()
 }
 
 fn is_predicate(expr: &Expr) -> bool {
@@ -214,7 +250,7 @@ fn binary(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
 /// `_latin1 b'01'`: with other literals behind it the parser knows it.
 fn introduces_bits(word: &Word, parser: &Parser<'_>) -> bool {
     let is_bits = matches!(parser.peek_nth_token_ref(1).token, Token::SingleQuotedByteStringLiteral(_));
-    is_bits && word.quote_style.is_none() && word.value.starts_with('_')
+    is_bits && word.quote_style.is_none() && introduces_text(&word.value)
 }
 
 fn introduced_bits(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
@@ -231,6 +267,16 @@ fn unary(parser: &mut Parser<'_>, op: UnaryOperator, strength: u8) -> Result<Exp
     parser.advance_token();
     let expr = parser.parse_subexpr(strength)?;
     Ok(Expr::UnaryOp { op, expr: Box::new(expr) })
+}
+
+fn case(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.parse_case_expr()
+}
+
+fn not(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {
+    parser.advance_token();
+    parser.parse_not()
 }
 
 fn interval(parser: &mut Parser<'_>) -> Result<Expr, ParserError> {

@@ -12,14 +12,13 @@ use std::ops::Range;
 
 use sqlparser::tokenizer::{Location, Span, Token, TokenWithSpan};
 
-use types::charset::Charset;
-
 use super::ParseContext;
 use super::error::ParseError;
 use super::literal_rows::Cutter;
 use super::operator;
 use super::raw::version_comment;
 use super::versions::{Opening, ReadComment, unread};
+use super::words::introduces_text;
 use crate::expr::SqlMode;
 
 /// The tokens of one statement.
@@ -137,9 +136,7 @@ impl<'a> Lexer<'a> {
     fn lengthens(&mut self, token: &Token) -> bool {
         let Token::SingleQuotedString(more) = token else { return false };
         let is_introducer = |before: &TokenWithSpan| match &before.token {
-            Token::Word(word) if word.quote_style.is_none() => {
-                word.value.strip_prefix('_').is_some_and(|name| Charset::by_name(name).is_some())
-            }
+            Token::Word(word) => word.quote_style.is_none() && introduces_text(&word.value),
             _ => false,
         };
         let (text, span) = match self.tokens.as_mut_slice() {

@@ -1,8 +1,11 @@
 //! Words that are reserved: here, and by those that read our log.
 
-/// Words that are no names without quotes. (MySQL has more; those that begin a clause of our grammar are enough for it to
-/// find its way.)
+use types::charset::Charset;
+
+/// Words that are no names without quotes: those that MySQL and MariaDB both reserve. (EXCEPT, INTERSECT, OVER, RECURSIVE, ROWS and
+/// ROW_NUMBER are not among them: in the logs of older servers they are names.)
 pub(crate) const RESERVED: &[&str] = &[
+    "ACCESSIBLE",
     "ADD",
     "ALL",
     "ALTER",
@@ -10,6 +13,7 @@ pub(crate) const RESERVED: &[&str] = &[
     "AND",
     "AS",
     "ASC",
+    "ASENSITIVE",
     "BEFORE",
     "BETWEEN",
     "BIGINT",
@@ -36,8 +40,14 @@ pub(crate) const RESERVED: &[&str] = &[
     "CURRENT_TIME",
     "CURRENT_TIMESTAMP",
     "CURRENT_USER",
+    "CURSOR",
     "DATABASE",
     "DATABASES",
+    "DAY_HOUR",
+    "DAY_MICROSECOND",
+    "DAY_MINUTE",
+    "DAY_SECOND",
+    "DEC",
     "DECIMAL",
     "DECLARE",
     "DEFAULT",
@@ -45,19 +55,26 @@ pub(crate) const RESERVED: &[&str] = &[
     "DELETE",
     "DESC",
     "DESCRIBE",
+    "DETERMINISTIC",
     "DISTINCT",
     "DISTINCTROW",
     "DIV",
     "DOUBLE",
     "DROP",
     "DUAL",
+    "EACH",
     "ELSE",
+    "ELSEIF",
     "ENCLOSED",
     "ESCAPED",
     "EXISTS",
+    "EXIT",
     "EXPLAIN",
     "FALSE",
+    "FETCH",
     "FLOAT",
+    "FLOAT4",
+    "FLOAT8",
     "FOR",
     "FORCE",
     "FOREIGN",
@@ -67,72 +84,116 @@ pub(crate) const RESERVED: &[&str] = &[
     "GROUP",
     "HAVING",
     "HIGH_PRIORITY",
+    "HOUR_MICROSECOND",
+    "HOUR_MINUTE",
+    "HOUR_SECOND",
     "IF",
     "IGNORE",
     "IN",
     "INDEX",
     "INFILE",
     "INNER",
+    "INOUT",
+    "INSENSITIVE",
     "INSERT",
     "INT",
+    "INT1",
+    "INT2",
+    "INT3",
+    "INT4",
+    "INT8",
     "INTEGER",
     "INTERVAL",
     "INTO",
     "IS",
+    "ITERATE",
     "JOIN",
     "KEY",
     "KEYS",
     "KILL",
     "LEADING",
+    "LEAVE",
     "LEFT",
     "LIKE",
     "LIMIT",
+    "LINEAR",
     "LINES",
     "LOAD",
     "LOCALTIME",
     "LOCALTIMESTAMP",
     "LOCK",
+    "LONG",
     "LONGBLOB",
     "LONGTEXT",
+    "LOOP",
+    "LOW_PRIORITY",
     "MATCH",
+    "MAXVALUE",
     "MEDIUMBLOB",
     "MEDIUMINT",
     "MEDIUMTEXT",
+    "MIDDLEINT",
+    "MINUTE_MICROSECOND",
+    "MINUTE_SECOND",
     "MOD",
+    "MODIFIES",
     "NATURAL",
     "NOT",
+    "NO_WRITE_TO_BINLOG",
     "NULL",
     "NUMERIC",
     "ON",
     "OPTIMIZE",
     "OPTION",
+    "OPTIONALLY",
     "OR",
     "ORDER",
+    "OUT",
     "OUTER",
     "OUTFILE",
+    "PARTITION",
+    "PRECISION",
     "PRIMARY",
     "PROCEDURE",
     "PURGE",
     "RANGE",
     "READ",
+    "READS",
+    "READ_WRITE",
+    "REAL",
     "REFERENCES",
     "REGEXP",
     "RELEASE",
     "RENAME",
+    "REPEAT",
     "REPLACE",
     "REQUIRE",
+    "RESIGNAL",
     "RESTRICT",
+    "RETURN",
     "REVOKE",
     "RIGHT",
     "RLIKE",
     "SCHEMA",
     "SCHEMAS",
+    "SECOND_MICROSECOND",
     "SELECT",
+    "SENSITIVE",
+    "SEPARATOR",
     "SET",
     "SHOW",
+    "SIGNAL",
     "SMALLINT",
     "SPATIAL",
+    "SPECIFIC",
+    "SQL",
+    "SQLEXCEPTION",
+    "SQLSTATE",
+    "SQLWARNING",
+    "SQL_BIG_RESULT",
     "SQL_CALC_FOUND_ROWS",
+    "SQL_SMALL_RESULT",
+    "SSL",
     "STARTING",
     "STRAIGHT_JOIN",
     "TABLE",
@@ -145,6 +206,7 @@ pub(crate) const RESERVED: &[&str] = &[
     "TRAILING",
     "TRIGGER",
     "TRUE",
+    "UNDO",
     "UNION",
     "UNIQUE",
     "UNLOCK",
@@ -153,15 +215,21 @@ pub(crate) const RESERVED: &[&str] = &[
     "USAGE",
     "USE",
     "USING",
+    "UTC_DATE",
+    "UTC_TIME",
+    "UTC_TIMESTAMP",
     "VALUES",
     "VARBINARY",
     "VARCHAR",
+    "VARCHARACTER",
+    "VARYING",
     "WHEN",
     "WHERE",
     "WHILE",
     "WITH",
     "WRITE",
     "XOR",
+    "YEAR_MONTH",
     "ZEROFILL",
 ];
 
@@ -170,139 +238,137 @@ pub(super) fn may_be_name(word: &str) -> bool {
         return false;
     }
     // Numbers alone are names only after a period; the lexer makes them numbers elsewhere.
-    let upper = word.to_ascii_uppercase();
-    RESERVED.binary_search(&upper.as_str()).is_err()
+    !is_among(RESERVED, word)
+}
+
+/// Whether a word, in any case, is in a sorted list of words in capitals.
+fn is_among(words: &[&str], word: &str) -> bool {
+    let capitals = || word.bytes().map(|byte| byte.to_ascii_uppercase());
+    words.binary_search_by(|known| known.bytes().cmp(capitals())).is_ok()
+}
+
+/// Reserved words that are functions.
+const CALLED: [&str; 14] = [
+    "CHAR",
+    "CHARACTER",
+    "CONVERT",
+    "DATABASE",
+    "IF",
+    "INSERT",
+    "LEFT",
+    "MATCH",
+    "MOD",
+    "REPEAT",
+    "REPLACE",
+    "RIGHT",
+    "SCHEMA",
+    "VALUES",
+];
+
+/// Reserved words that are values or operators.
+const ALONE: [&str; 18] = [
+    "BINARY",
+    "CASE",
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "CURRENT_USER",
+    "DEFAULT",
+    "EXISTS",
+    "FALSE",
+    "INTERVAL",
+    "LOCALTIME",
+    "LOCALTIMESTAMP",
+    "NOT",
+    "NULL",
+    "TRUE",
+    "UTC_DATE",
+    "UTC_TIME",
+    "UTC_TIMESTAMP",
+];
+
+/// Words that are names, and begin a clause where an alias might stand.
+const CLAUSES: [&str; 8] =
+    ["EXCEPT", "INTERSECT", "LATERAL", "OFFSET", "QUALIFY", "RETURNING", "TABLESAMPLE", "WINDOW"];
+
+/// Whether a word without quotes may begin an expression, followed by a parenthesis or not.
+pub(super) fn may_begin_expression(word: &str, is_called: bool) -> bool {
+    !is_among(RESERVED, word) || is_among(&ALONE, word) || is_called && is_among(&CALLED, word)
+}
+
+/// Whether a word without quotes may be an alias that AS does not announce: no clause begins with it, and it introduces no text.
+pub(super) fn may_be_alias(word: &str) -> bool {
+    may_be_name(word) && !is_among(&CLAUSES, word) && !introduces_text(word)
+}
+
+/// `_utf8mb4`
+pub(super) fn introduces_text(word: &str) -> bool {
+    word.strip_prefix('_').is_some_and(|charset| Charset::by_name(charset).is_some())
 }
 
 /// Words that MySQL 9.7 or MariaDB 11.8 reserves and this server does not (`information_schema.keywords`; MariaDB's by trial).
 const RESERVED_ELSEWHERE: &[&str] = &[
-    "ACCESSIBLE",
-    "ASENSITIVE",
     "CUBE",
     "CUME_DIST",
     "CURRENT_ROLE",
-    "CURSOR",
-    "DAY_HOUR",
-    "DAY_MICROSECOND",
-    "DAY_MINUTE",
-    "DAY_SECOND",
-    "DEC",
     "DELETE_DOMAIN_ID",
     "DENSE_RANK",
-    "DETERMINISTIC",
     "DO_DOMAIN_IDS",
-    "EACH",
-    "ELSEIF",
     "EMPTY",
     "EXCEPT",
-    "EXIT",
     "EXTERNAL",
-    "FETCH",
     "FIRST_VALUE",
-    "FLOAT4",
-    "FLOAT8",
     "FUNCTION",
     "GENERATED",
     "GET",
     "GROUPING",
     "GROUPS",
-    "HOUR_MICROSECOND",
-    "HOUR_MINUTE",
-    "HOUR_SECOND",
     "IGNORE_DOMAIN_IDS",
-    "INOUT",
-    "INSENSITIVE",
-    "INT1",
-    "INT2",
-    "INT3",
-    "INT4",
-    "INT8",
     "INTERSECT",
     "IO_AFTER_GTIDS",
     "IO_BEFORE_GTIDS",
-    "ITERATE",
     "JSON_TABLE",
     "LAG",
     "LAST_VALUE",
     "LATERAL",
     "LEAD",
-    "LEAVE",
     "LIBRARY",
-    "LINEAR",
-    "LONG",
-    "LOOP",
-    "LOW_PRIORITY",
     "MASTER_DEMOTE_TO_REPLICA",
     "MASTER_DEMOTE_TO_SLAVE",
-    "MAXVALUE",
-    "MIDDLEINT",
-    "MINUTE_MICROSECOND",
-    "MINUTE_SECOND",
-    "MODIFIES",
-    "NO_WRITE_TO_BINLOG",
     "NTH_VALUE",
     "NTILE",
     "OF",
     "OFFSET",
     "OPTIMIZER_COSTS",
-    "OPTIONALLY",
-    "OUT",
     "OVER",
     "PAGE_CHECKSUM",
     "PARSE_VCOL_EXPR",
-    "PARTITION",
     "PERCENT_RANK",
     "PORTION",
-    "PRECISION",
     "QUALIFY",
     "RANK",
-    "READS",
-    "READ_WRITE",
-    "REAL",
     "RECURSIVE",
     "REF_SYSTEM_ID",
-    "REPEAT",
-    "RESIGNAL",
-    "RETURN",
     "RETURNING",
     "ROW",
     "ROWS",
     "ROW_NUMBER",
-    "SECOND_MICROSECOND",
-    "SENSITIVE",
-    "SEPARATOR",
-    "SIGNAL",
-    "SPECIFIC",
-    "SQL",
-    "SQLEXCEPTION",
-    "SQLSTATE",
-    "SQLWARNING",
     "SQL_AFTER_GTIDS",
     "SQL_BEFORE_GTIDS",
-    "SQL_BIG_RESULT",
-    "SQL_SMALL_RESULT",
-    "SSL",
     "STATS_AUTO_RECALC",
     "STATS_PERSISTENT",
     "STATS_SAMPLE_PAGES",
     "STORED",
     "SYSTEM",
     "TABLESAMPLE",
-    "UNDO",
-    "UTC_DATE",
-    "UTC_TIME",
-    "UTC_TIMESTAMP",
-    "VARCHARACTER",
-    "VARYING",
     "VECTOR",
     "VIRTUAL",
     "WINDOW",
-    "YEAR_MONTH",
 ];
 
 /// Whether a name needs quotes for others, though not here.
 pub(super) fn is_reserved_elsewhere(name: &str) -> bool {
-    RESERVED_ELSEWHERE.binary_search(&name.to_ascii_uppercase().as_str()).is_ok()
+    is_among(RESERVED_ELSEWHERE, name)
 }
 
 #[cfg(test)]
@@ -311,6 +377,14 @@ mod tests {
 
     #[test]
     fn reserved_words_are_sorted() {
-        assert!(RESERVED.is_sorted() && RESERVED_ELSEWHERE.is_sorted());
+        assert!([RESERVED, RESERVED_ELSEWHERE, &ALONE, &CALLED, &CLAUSES].iter().all(|words| words.is_sorted()));
+    }
+
+    #[test]
+    fn what_words_may_be() {
+        assert!(!may_be_name("int") && may_be_name("rows") && !may_be_name("@a"));
+        assert!(may_be_alias("View") && !may_be_alias("Int") && !may_be_alias("offset") && !may_be_alias("_utf8mb4"));
+        assert!(may_begin_expression("if", true) && !may_begin_expression("IF", false));
+        assert!(may_begin_expression("Null", false) && !may_begin_expression("in", true));
     }
 }
