@@ -384,3 +384,124 @@ DROP TABLE documents_compared;
 SELECT CAST(1 AS UNSIGNED) - 2;
 CREATE TABLE two_of_one (a INT PRIMARY KEY, b INT, c INT, UNIQUE (b));
 CREATE TABLE child_of_one (a INT, b INT, FOREIGN KEY (a, b) REFERENCES two_of_one (b, b));
+
+-- Hexadecimal and binary literals where a text is expected
+SELECT _latin1 b'01000001', HEX(_binary b'11'), _utf8mb4 0b01000001, HEX(_latin1 b''), _latin1 b'01000001' COLLATE latin1_bin;
+SELECT _binary b'11' | 4, b'11' | 4, _binary x'11' | 4, CHARSET(_latin1 b'1'), COLLATION(_utf8mb4 b'1'), CHARSET(_binary b'1'), _latin1 b'110001' + 1;
+SELECT _utf8mb4 b'11111111';
+SELECT _nosuch b'1';
+SELECT _latin1 b'01000001' 'x';
+SET @bits = _latin1 b'01000001';
+SELECT @bits = 'A', CHARSET(@bits);
+XA START b'01100001';
+XA END 0x61;
+XA ROLLBACK 'a';
+XA START x'61', 0b01100010, 0x7;
+XA END 'a', 'b', 7;
+XA PREPARE 'a', 'b', 7.0;
+XA ROLLBACK x'61', x'62', 7;
+XA START 'a', 'b', b'1';
+XA START N'a';
+XA START _utf8mb4'a';
+XA START 'a' 'b';
+CREATE TABLE members_in_digits (id INT PRIMARY KEY, e ENUM(x'61', 'b', 0x63, b'01100100'), s SET(x'61', 0b01100010, 'c'), l ENUM(x'E9', x'C3A920') CHARACTER SET latin1, n ENUM(x'', 'z'));
+SHOW CREATE TABLE members_in_digits;
+INSERT INTO members_in_digits VALUES (1, 'c', 'a,b', 'é', ''), (2, 'd', 'c', 'Ã©', 'z');
+SELECT id, e, e + 0, s, s + 0, l, n + 0 FROM members_in_digits ORDER BY id;
+ALTER TABLE members_in_digits ADD f ENUM(0x79, 'x') NOT NULL DEFAULT 'y';
+SELECT id, f FROM members_in_digits ORDER BY id;
+DROP TABLE members_in_digits;
+CREATE TABLE members_in_digits (e ENUM(x'61', 'a'));
+CREATE TABLE members_in_digits (s SET(x'612C'));
+CREATE TABLE members_in_digits (e ENUM(N'a'));
+CREATE TABLE members_in_digits (e ENUM(_utf8mb4'a'));
+CREATE TABLE members_in_digits (a INT) COMMENT x'61';
+CREATE TABLE members_in_digits (a INT) COMMENT N'a';
+SELECT 'a%' LIKE 'a|%' ESCAPE x'7c', 'a%' LIKE 'a|%' ESCAPE 0x7c, 'a%' LIKE 'a|%' ESCAPE b'01111100', 'ab' LIKE 'a|%' ESCAPE b'01111100';
+SELECT 'a%' LIKE 'a|%' ESCAPE _utf8mb4'|', 'a%' LIKE 'a|%' ESCAPE _utf8mb4 x'7c', 'a%' LIKE 'a|%' ESCAPE ('|'), 'a%' LIKE 'a|%' ESCAPE CONCAT('|'), 'a1%' LIKE 'a11%' ESCAPE 1, 'a1%' LIKE 'a11%' ESCAPE TRUE;
+SELECT 'a%' LIKE 'a|%' ESCAPE x'7c7c';
+SELECT 'a%' LIKE 'a|%' ESCAPE CONCAT('|', '|');
+SELECT 'aé%' LIKE 'aéé%' ESCAPE x'c3a9';
+SELECT 'a%' LIKE 'a|%' ESCAPE -1;
+SELECT 'a%' LIKE 'a|%' ESCAPE d.a FROM (SELECT '|' AS a UNION SELECT 'x') d;
+SELECT GROUP_CONCAT(a SEPARATOR x'7c') = '1|2', GROUP_CONCAT(a SEPARATOR 0x7c) = '1|2', GROUP_CONCAT(a SEPARATOR b'01111100') = '1|2', GROUP_CONCAT(a SEPARATOR 0xC3A9) = '1é2' FROM (SELECT 1 AS a UNION SELECT 2) d;
+SELECT HEX(GROUP_CONCAT(a SEPARATOR x'e9')) FROM (SELECT _latin1'x' AS a UNION ALL SELECT _latin1'y') d;
+SELECT HEX(GROUP_CONCAT(a SEPARATOR x'ff')) FROM (SELECT x'01' AS a UNION ALL SELECT x'02') d;
+SELECT DATE x'323032302D30312D3031';
+SELECT DATE N'2020-01-01';
+SELECT TIMESTAMP b'1';
+
+-- Names of columns without an alias, and long ones
+SELECT LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'), 'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa', 'éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé', LENGTH('éééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééééé'), x'616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161616161';
+SELECT * FROM (SELECT LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) d;
+SELECT `LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` FROM (SELECT LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa')) d;
+SELECT LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa') HAVING `LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa` > 1 ORDER BY `LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa`;
+SELECT LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa') UNION SELECT 1;
+SELECT '  a', '\n\t b', ' ', (' c');
+CREATE TABLE long_title SELECT LENGTH('aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa');
+CREATE TABLE long_title SELECT 1 AS `sssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss`;
+CREATE TABLE long_title (`sssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssssss` INT);
+
+-- Reserved words are neither aliases nor expressions
+SELECT 1 INT;
+SELECT 1 AS INT;
+SELECT 1 `INT`, 2 AS 'INT', 3 view, 4 end, 5 exclude, 6 sort;
+CREATE TABLE reserved (SELECT 1 INT);
+CREATE TABLE reserved (SELECT INT);
+SELECT INT;
+SELECT ABS(IN (1));
+SELECT ABS(KEY);
+SELECT 1 + FROM dual;
+SELECT CASE;
+SELECT NOT;
+SELECT CASE WHEN 1 THEN INT END;
+SELECT 1 FROM dual LONG;
+SELECT 1 _utf8mb4;
+CREATE TABLE reserved (year_month INT);
+CREATE TABLE reserved (`year_month` INT, `int` INT);
+SELECT reserved.int, reserved.year_month, `int` FROM reserved;
+SELECT view.int FROM reserved view JOIN reserved open ON view.int = open.int;
+SELECT int.int FROM reserved `int`;
+SELECT int + 1 FROM reserved;
+DROP TABLE reserved;
+SELECT CHARACTER(65), CHAR(65 USING latin1), LEFT('ab', 1), IF(1, 2, 3), UTC_DATE() = UTC_DATE, NOT 1, CASE 1 WHEN 1 THEN 2 END;
+
+-- Keys that a column has twice
+CREATE TABLE keys_twice (a INT PRIMARY KEY PRIMARY KEY, b INT UNIQUE UNIQUE KEY, c SERIAL UNIQUE);
+SHOW CREATE TABLE keys_twice;
+ALTER TABLE keys_twice ADD d INT UNIQUE UNIQUE, MODIFY b INT UNIQUE UNIQUE;
+SHOW CREATE TABLE keys_twice;
+ALTER TABLE keys_twice ADD e INT PRIMARY KEY;
+DROP TABLE keys_twice;
+CREATE TABLE keys_twice (a INT PRIMARY KEY, PRIMARY KEY (a));
+CREATE TABLE keys_twice (a INT PRIMARY KEY, b INT PRIMARY KEY);
+
+-- Names of the select list in subqueries
+CREATE TABLE named (a INT PRIMARY KEY, b INT);
+INSERT INTO named VALUES (1, 2), (3, 4);
+SELECT SUM(a) AS s, (SELECT s + 1) FROM named;
+SELECT COUNT(*) AS s, (SELECT (SELECT s)) FROM named;
+SELECT (SELECT z), 3 AS z;
+SELECT (SELECT z) AS z;
+SELECT 3 AS z, (SELECT z);
+SELECT 3 AS z, (SELECT (SELECT z), 4 AS z);
+SELECT (SELECT b), 3 AS b FROM named ORDER BY a;
+SELECT EXISTS (SELECT 1 FROM named u WHERE u.a = s), SUM(a) AS s FROM named;
+SELECT (SELECT 1 FROM named GROUP BY z LIMIT 1), 3 AS z;
+SELECT (SELECT a AS z FROM named ORDER BY z LIMIT 1), 3 AS z;
+SELECT SUM(a) AS s FROM named HAVING (SELECT s) > 1;
+SELECT SUM(a) AS s FROM named ORDER BY (SELECT s);
+SELECT SUM(a) AS s FROM named GROUP BY (SELECT s);
+SELECT SUM(a) AS s FROM named WHERE (SELECT s) > 1;
+SELECT a AS z, b AS z, (SELECT z) FROM named;
+SELECT a AS z, a AS z, (SELECT z) FROM named ORDER BY a;
+DROP TABLE named;
+
+-- The insert id of a row that was there, in a table without a primary key
+CREATE TABLE no_number (a INT NOT NULL, b INT UNIQUE, c INT);
+INSERT INTO no_number VALUES (1, 3, 3), (2, 4, 4);
+INSERT INTO no_number VALUES (1, 4, 3) ON DUPLICATE KEY UPDATE c = 9;
+INSERT INTO no_number VALUES (1, 4, 3), (5, 6, 7) ON DUPLICATE KEY UPDATE c = 10;
+INSERT INTO no_number VALUES (1, 4, 3) ON DUPLICATE KEY UPDATE c = LAST_INSERT_ID(7);
+SELECT LAST_INSERT_ID();
+DROP TABLE no_number;
