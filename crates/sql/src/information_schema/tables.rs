@@ -30,10 +30,11 @@ pub(super) struct Described {
     /// Nobody sees them without PROCESS.
     pub(super) needs_process: bool,
     /// Those of a virtual table, by its database and name.
-    pub(super) of_virtual: Option<fn(&Source<'_>, &'static str, &str) -> Vec<Vec<Value>>>,
+    pub(super) of_virtual: Option<OfVirtual>,
     pub(super) of_table: OfTable,
 }
 
+type OfVirtual = fn(&Source<'_>, &'static str, &str) -> Vec<Vec<Value>>;
 type OfTable = fn(&Source<'_>, &Table, &Wanted<'_>) -> Vec<Vec<Value>>;
 
 impl Described {
