@@ -121,7 +121,7 @@ fn assignment(tokens: &mut Tokens<'_>, scope: SetScope, name: String) -> Parsed<
             None
         }
         // Words that expressions do not take for names.
-        "ON" | "ALL" | "BINARY" | "ROW" | "SYSTEM" if alone => {
+        "ON" | "ALL" | "BINARY" | "DATABASE" | "IGNORE" | "ROW" | "SCHEMA" | "SYSTEM" if alone => {
             tokens.next();
             Some(Expr::Identifier(sqlparser::ast::Ident::new(word)))
         }
