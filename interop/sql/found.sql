@@ -347,7 +347,7 @@ INSERT INTO counted_by_a_variable VALUES (1), (2), (3);
 SELECT @counter_a := @counter_a + 1 FROM counted_by_a_variable, (SELECT @counter_a := 0) i;
 DROP TABLE counted_by_a_variable;
 
--- The word DEFAULT, where there is none, and a value that does not fit: the first in the statement's order is told.
+-- The word DEFAULT, where there is none, and a value that does not fit: the error is that of the first in the statement's order.
 CREATE TABLE turn (id INT PRIMARY KEY, a INT NOT NULL, b VARCHAR(3), c INT NOT NULL);
 INSERT INTO turn (id, a, b, c) VALUES (1, DEFAULT, 'abcdef', 1);
 INSERT INTO turn (id, b, a, c) VALUES (1, 'abcdef', DEFAULT, 1);

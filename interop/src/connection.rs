@@ -221,6 +221,27 @@ impl Connection {
         }
     }
 
+    /// Rolls back the distributed transactions that are prepared on the server, whosever they were.
+    ///
+    /// # Errors
+    /// When the connection breaks, or XA RECOVER does not say what it should.
+    pub fn roll_back_prepared(&mut self) -> Result<()> {
+        let Answer::Rows { rows, .. } = self.query("XA RECOVER")? else { return Ok(()) };
+        for row in rows {
+            // The format, the lengths of both parts of the name, and those.
+            let [Some(format), Some(length), _, Some(name)] = &row[..] else {
+                return Err(format!("XA RECOVER says {row:?}"));
+            };
+            let length: usize =
+                String::from_utf8_lossy(length).parse().map_err(|_| format!("XA RECOVER says {row:?}"))?;
+            let (global, branch) = name.split_at_checked(length).ok_or_else(|| format!("XA RECOVER says {row:?}"))?;
+            let hex = |part: &[u8]| part.iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+            let format = String::from_utf8_lossy(format);
+            self.query(&format!("XA ROLLBACK x'{}', x'{}', {format}", hex(global), hex(branch)))?;
+        }
+        Ok(())
+    }
+
     /// Prepares a statement without parameters and executes it: the columns that it had when it was prepared, and the
     /// answer, whose rows are raw packets of the binary protocol.
     ///

@@ -77,7 +77,8 @@ pub fn fuzz_statements(length: Duration, seed: u64) -> Result<()> {
         for result in results {
             counts.add(result.map_err(|error| format!("{error}\n\n{}", end_of_log(&server)))?);
         }
-        end_prepared(&server)?;
+        // They are there without their clients, with their locks.
+        Connection::open(server.port(), "")?.roll_back_prepared()?;
         server.client().query("DROP DATABASE f; FLUSH BINARY LOGS; PURGE BINARY LOGS BEFORE NOW()")?;
         let now = resident_kib(server.pid())?;
         round += 1;
@@ -89,19 +90,6 @@ pub fn fuzz_statements(length: Duration, seed: u64) -> Result<()> {
         }
     }
     server.client().query("SELECT 1").map(drop)
-}
-
-/// Ends the distributed transactions that clients have prepared: they are there without them, with their locks.
-fn end_prepared(server: &Server) -> Result<()> {
-    // Format, length of each of the two parts, both of them as 0x….
-    for line in server.client().query("XA RECOVER CONVERT XID")?.lines() {
-        let fields: Vec<&str> = line.split('\t').collect();
-        let [format, global, _, data] = fields[..] else { return Err(format!("XA RECOVER says {line}")) };
-        let digits = data.trim_start_matches("0x");
-        let (global, branch) = digits.split_at(2 * global.parse::<usize>().map_err(|error| error.to_string())?);
-        server.client().query(&format!("XA ROLLBACK x'{global}', x'{branch}', {format}"))?;
-    }
-    Ok(())
 }
 
 /// What was sent, and what came of it.

@@ -136,7 +136,6 @@ pub mod codes {
     pub const UNKNOWN_PROCEDURE: Code = (1106, "42000");
     pub const UNKNOWN_TABLE: Code = (1109, "42S02");
     pub const FIELD_SPECIFIED_TWICE: Code = (1110, "42000");
-    pub const EMPTY_ROW: Code = (3942, "HY000");
     pub const INVALID_GROUP_FUNC_USE: Code = (1111, "HY000");
     pub const UNSUPPORTED_EXTENSION: Code = (1112, "42000");
     pub const TABLE_MUST_HAVE_COLUMNS: Code = (1113, "42000");
@@ -447,6 +446,7 @@ pub mod codes {
     pub const WRONG_COMPRESSION_ALGORITHM_CLIENT: Code = (3922, "HY000");
     pub const WRONG_COMPRESSION_LEVEL_CLIENT: Code = (3923, "HY000");
     pub const CONSTRAINT_NOT_FOUND: Code = (3940, "HY000");
+    pub const EMPTY_ROW: Code = (3942, "HY000");
     pub const CLIENT_LOCAL_FILES_DISABLED: Code = (3948, "42000");
     pub const USER_ACCESS_DENIED_FOR_USER_ACCOUNT_BLOCKED_BY_PASSWORD_LOCK: Code = (3955, "HY000");
     pub const MISSING_JSON_VALUE: Code = (3966, "22035");

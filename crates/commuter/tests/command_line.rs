@@ -251,7 +251,7 @@ fn pid_files_and_signals() {
 }
 
 #[test]
-fn settings_are_printed_for_programs_and_for_nobody() {
+fn settings_are_printed_for_programs_and_without_a_reader() {
     let output = commuter(&["settings", "--format", "json"]).output().unwrap();
     let lines = String::from_utf8(output.stdout).unwrap();
     let settings: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();

@@ -120,9 +120,12 @@ fn from_charset(value: &mut Value, param: ParamType, charset: Charset) {
         && is_text
         && !bytes.is_ascii()
     {
-        *value = match (charset, charset.text(bytes)) {
-            (Charset::Single(_), None) => Value::Bytes(bytes.clone()),
-            _ => Value::Str(charset.decode(bytes).into_owned().into()),
+        *value = match charset {
+            Charset::Single(_) => match charset.text(bytes) {
+                Some(text) => Value::Str(text.into_owned().into()),
+                None => Value::Bytes(bytes.clone()),
+            },
+            Charset::Utf8Mb4 | Charset::Binary => Value::Str(bytes.clone()),
         };
     }
 }

@@ -60,8 +60,7 @@ pub struct Wanted<'p> {
 }
 
 /// How columns with the name of a database are called, and those with that of a table.
-const DATABASE_COLUMNS: [&str; 5] =
-    ["TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "INDEX_SCHEMA", "database_name", "SCHEMA_NAME"];
+const DATABASE_COLUMNS: [&str; 4] = ["TABLE_SCHEMA", "CONSTRAINT_SCHEMA", "INDEX_SCHEMA", "database_name"];
 const TABLE_COLUMNS: [&str; 2] = ["TABLE_NAME", "table_name"];
 
 impl<'p> Wanted<'p> {
@@ -83,8 +82,7 @@ impl<'p> Wanted<'p> {
         Wanted { conditions, databases, tables, width, columns }
     }
 
-    /// Whether it wants the rows of a table. What is not sure is wanted: each row meets the conditions again, and their warnings are told
-    /// there.
+    /// Whether it wants the rows of a table. What is not sure is wanted: each row meets the conditions again, which is where they warn.
     pub(crate) fn table(&self, database: &str, table: &str, eval: &EvalContext<'_>) -> bool {
         if self.conditions.is_empty() {
             return true;
@@ -92,8 +90,8 @@ impl<'p> Wanted<'p> {
         let mut row = vec![Value::Null; self.width];
         self.databases.iter().for_each(|&slot| row[slot] = Value::str(database));
         self.tables.iter().for_each(|&slot| row[slot] = Value::str(table));
-        let unheard = Warnings::default();
-        let eval = EvalContext { warnings: &unheard, ..*eval };
+        let discarded = Warnings::default();
+        let eval = EvalContext { warnings: &discarded, ..*eval };
         self.conditions.iter().all(|condition| !matches!(condition.eval_truth(&row, &eval), Ok(Some(false) | None)))
     }
 

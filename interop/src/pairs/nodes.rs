@@ -47,12 +47,7 @@ fn empty(node: &Node) -> Result<()> {
     };
     connection.succeed(reset[0])?;
     connection.succeed(reset[1])?;
-    if let Answer::Rows { rows, .. } = connection.query("XA RECOVER")? {
-        for row in rows {
-            let name = String::from_utf8_lossy(row[3].as_deref().unwrap_or_default()).into_owned();
-            connection.query(&format!("XA ROLLBACK '{name}'"))?;
-        }
-    }
+    connection.roll_back_prepared()?;
     // Tables of one database may refer to those of another.
     connection.succeed("SET foreign_key_checks = 0")?;
     for database in DATABASES.iter().chain(&["pm"]) {

@@ -17,6 +17,13 @@ fn collations(client: &Client) -> Vec<(String, String)> {
     lines.lines().map(pair).collect()
 }
 
+/// Their character sets.
+fn sets(client: &Client) -> Vec<String> {
+    let mut sets: Vec<String> = collations(client).into_iter().map(|(_, set)| set).collect();
+    sets.dedup();
+    sets
+}
+
 /// Bytes beyond ASCII that are characters of a set.
 fn characters(client: &Client, set: &str) -> Vec<u8> {
     let is_one = |byte: u8| format!("HEX(CONVERT(CONVERT(x'{byte:02x}' USING {set}) USING utf8mb4)) NOT IN ('3F', '')");
@@ -112,8 +119,7 @@ fn clients_are_answered_as_by_mysql() {
     let theirs = Peer::start(Kind::Mysql97, "charsets-clients", Duration::ZERO, &[]).unwrap();
     let ours = Server::start("charsets-clients", ServerOptions::default()).unwrap();
     let clients = [ours.client(), theirs.client()];
-    let mut sets: Vec<String> = collations(&clients[0]).into_iter().map(|(_, set)| set).collect();
-    sets.dedup();
+    let sets = sets(&clients[0]);
     for set in sets {
         let statements = format!(
             "CREATE DATABASE {set}; USE {set}; CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, c VARCHAR(9) CHARACTER SET {set}, u VARCHAR(9), \
@@ -144,8 +150,7 @@ fn bytes_of_clients_are_kept() {
             .query("CREATE DATABASE d; CREATE TABLE d.b (id INT PRIMARY KEY, x VARBINARY(200), y BLOB, t TEXT)")
             .unwrap();
     });
-    let mut sets: Vec<String> = collations(&clients[0]).into_iter().map(|(_, set)| set).collect();
-    sets.dedup();
+    let sets = sets(&clients[0]);
     let mut connections = [ours.port(), theirs.port()].map(|port| Connection::open(port, "d").unwrap());
     let all: Vec<u8> = (0x80..=0xff).collect();
     let with = |before: &str, bytes: &[u8], after: &str| [before.as_bytes(), bytes, after.as_bytes()].concat();

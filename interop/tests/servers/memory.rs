@@ -15,8 +15,12 @@ fn server(name: &str) -> Server {
 }
 
 fn server_with_limit(name: &str, limit: u64) -> Server {
+    server_with(name, limit, "tmp_table_size=1M")
+}
+
+fn server_with(name: &str, limit: u64, setting: &str) -> Server {
     let limit = format!("connection_memory_limit={limit}");
-    let server = Server::start(name, ServerOptions::with_settings([limit.as_str(), "tmp_table_size=1M"])).unwrap();
+    let server = Server::start(name, ServerOptions::with_settings([limit.as_str(), setting])).unwrap();
     let setup = "CREATE DATABASE d; CREATE TABLE d.t (a INT PRIMARY KEY, b VARCHAR(300)); CREATE USER bound; \
                  GRANT ALL ON d.* TO bound";
     server.client().query(setup).unwrap();
@@ -138,10 +142,7 @@ fn what_connections_write_and_read_does_not_add_up() {
 /// A packet that is larger than the connection may be is not read to its end.
 #[test]
 fn a_packet_is_no_larger_than_its_connection() {
-    let limit = format!("connection_memory_limit={LIMIT}");
-    let settings = [limit.as_str(), "max_allowed_packet=1G"];
-    let server = Server::start("memory_packet", ServerOptions::with_settings(settings)).unwrap();
-    server.client().query("CREATE DATABASE d; CREATE USER bound; GRANT ALL ON d.* TO bound").unwrap();
+    let server = server_with("memory_packet", LIMIT, "max_allowed_packet=1G");
     let mut one = bound(&server);
     forget_peak(server.pid()).unwrap();
     let before = resident_kib(server.pid()).unwrap() * 1024;

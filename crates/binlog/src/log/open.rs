@@ -93,7 +93,8 @@ impl BinaryLog {
         let mut survey = Survey::take(&env, &options).await?;
         survey.heeds_marks = unsynced.is_none() && open_as == OpenAs::Source;
         survey.is_copy = open_as == OpenAs::Follower;
-        survey.writer_id = server_id::read(&env, &options).await?;
+        let writer_id = server_id::read(&env, &options).await?;
+        survey.writer_id = writer_id.unwrap_or(options.server_id.0);
         if unsynced.is_some() {
             survey.window = u64::MAX;
         }
@@ -132,7 +133,9 @@ impl BinaryLog {
             }
             None => None,
         };
-        server_id::write(&log.env, &log.options).await?;
+        if writer_id != Some(log.options.server_id.0) {
+            server_id::write(&log.env, &log.options).await?;
+        }
         let writer = match open_as {
             OpenAs::Source => log.begin_source(None).await?,
             OpenAs::Follower => log.resume_follower(last, report.end.offset),

@@ -19,22 +19,19 @@ fn name(options: &LogOptions) -> String {
     format!("{}.server_id", options.basename)
 }
 
-/// The number under which the end of the log was written; that of the options if nothing else is known.
-pub(super) async fn read(env: &Env, options: &LogOptions) -> Result<u32> {
+/// The number under which the end of the log was written, if it is known.
+pub(super) async fn read(env: &Env, options: &LogOptions) -> Result<Option<u32>> {
     let name = name(options);
-    let Some(bytes) = folder::read(env, &name).await? else { return Ok(options.server_id.0) };
+    let Some(bytes) = folder::read(env, &name).await? else { return Ok(None) };
     let number = std::str::from_utf8(&bytes).ok().and_then(|text| text.trim().parse().ok());
     if number.is_none() {
         tracing::warn!("{name} does not hold a number: the log's end is taken for one of this server_id");
     }
-    Ok(number.unwrap_or(options.server_id.0))
+    Ok(number)
 }
 
 /// From here on the log is written under the number of the options.
 pub(super) async fn write(env: &Env, options: &LogOptions) -> Result<()> {
-    let (name, text) = (name(options), format!("{}\n", options.server_id.0));
-    match folder::read(env, &name).await? {
-        Some(written) if written[..] == *text.as_bytes() => Ok(()),
-        _ => folder::replace(env, &name, text.as_bytes()).await,
-    }
+    let text = format!("{}\n", options.server_id.0);
+    folder::replace(env, &name(options), text.as_bytes()).await
 }

@@ -221,8 +221,7 @@ fn to_binary(value: &Value, from: &ExprType, bytes: Option<u32>, ctx: &EvalConte
 fn is_beyond_packet(length: u32, function: &str, ctx: &EvalContext<'_>) -> Result<bool, SqlError> {
     let is_beyond = u64::from(length) > ctx.session.max_allowed_packet;
     if is_beyond {
-        let overflow = crate::expr::function::packet_overflow(function, ctx);
-        ctx.warn(base::codes::WARN_ALLOWED_PACKET_OVERFLOWED, overflow.message);
+        ctx.warn_of_overflow(function);
     } else {
         base::memory::check_more(length.into())?;
     }

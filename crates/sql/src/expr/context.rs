@@ -325,6 +325,19 @@ impl<'a> EvalContext<'a> {
         self.watch.map_or(Ok(()), |watch| watch.check())
     }
 
+    /// 1301: a function's result is longer than a packet may be.
+    pub(crate) fn packet_overflow(&self, function: &str) -> SqlError {
+        let max = self.session.max_allowed_packet;
+        let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
+        SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
+    }
+
+    /// The same as a warning; the result is NULL.
+    pub(crate) fn warn_of_overflow(&self, function: &str) {
+        let overflow = self.packet_overflow(function);
+        self.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, overflow.message);
+    }
+
     /// Adds a warning.
     pub fn warn(&self, code: codes::Code, message: impl Into<String>) {
         self.warnings.push(WarningLevel::Warning, code, message);

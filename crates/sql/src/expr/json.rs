@@ -7,7 +7,6 @@ use types::{ColumnDef, ColumnType, DateTime, Decimal, Json, Time, Value, number}
 
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
-use crate::expr::function::packet_overflow;
 use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
@@ -52,7 +51,7 @@ pub(crate) fn is_beyond_packet(expr: &Expr, value: &Value, ctx: &EvalContext<'_>
     base::memory::check_more(bytes.len() as u64)?;
     let is_beyond = document(value)?.to_text().len() as u64 > max;
     if is_beyond {
-        ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, packet_overflow(name, ctx).message);
+        ctx.warn_of_overflow(name);
     }
     Ok(is_beyond)
 }

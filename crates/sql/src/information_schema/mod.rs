@@ -168,7 +168,7 @@ impl VirtualTable for SystemTable {
         Box::pin(async move {
             let source = rows::Source::new(&self.shared, context);
             match &self.spec.rows {
-                RowsOf::Server(rows) => keep(rows(&source)?, context, kept).await,
+                RowsOf::Server(rows) => keep(&rows(&source)?, context, kept).await,
                 RowsOf::Tables(described) => described.rows(&source, context, wanted, kept).await,
             }
         })
@@ -191,14 +191,14 @@ impl Described {
             for &database in DATABASES {
                 for name in table_names(database) {
                     if wanted.table(database, &name, &context.eval) {
-                        keep(rows(source, database, &name), context, kept).await?;
+                        keep(&rows(source, database, &name), context, kept).await?;
                     }
                 }
             }
         }
         for table in source.tables() {
             if wanted.table(&table.def.schema, &table.def.name, &context.eval) {
-                keep((self.of_table)(source, table, wanted), context, kept).await?;
+                keep(&(self.of_table)(source, table, wanted), context, kept).await?;
             }
         }
         Ok(())
@@ -206,10 +206,10 @@ impl Described {
 }
 
 /// Keeps rows, and looks whether the statement has to end.
-async fn keep(rows: Vec<Vec<Value>>, context: &mut ExecContext<'_>, kept: &mut RowStore) -> Result<(), SqlError> {
+async fn keep(rows: &[Vec<Value>], context: &mut ExecContext<'_>, kept: &mut RowStore) -> Result<(), SqlError> {
     context.eval.worked(rows.len() as u64 * ROW_STEPS)?;
     for row in rows {
-        kept.push(context.env, &row).await?;
+        kept.push(context.env, row).await?;
     }
     Ok(())
 }

@@ -62,11 +62,6 @@ impl VirtualTable for Once {
         _wanted: &'a Wanted<'a>,
         kept: &'a mut RowStore,
     ) -> BoxFuture<'a, Result<(), SqlError>> {
-        Box::pin(async move {
-            for row in &self.0.rows {
-                kept.push(context.env, row).await?;
-            }
-            Ok(())
-        })
+        Box::pin(super::keep(&self.0.rows, context, kept))
     }
 }

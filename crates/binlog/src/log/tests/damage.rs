@@ -19,8 +19,7 @@ fn written(seed: u64, close: bool) -> SimMachine {
 }
 
 fn last_file(machine: &SimMachine) -> String {
-    let files: Vec<String> =
-        machine.files().into_iter().filter(|name| !name.ends_with("index") && !name.ends_with("server_id")).collect();
+    let files = files_of_log(machine);
     let used = |name: &&String| machine.contents(name).unwrap().iter().any(|&b| b != 0);
     files.iter().rfind(used).unwrap().clone()
 }

@@ -142,8 +142,7 @@ fn damage_in_a_file_before_another_is_named() {
         let open = BinaryLog::open(follower.env(), as_server(2), OpenAs::Follower, LogPosition::default());
         follower.run(open).unwrap().map(|opened| opened.log.gtid_executed().count())
     };
-    let files: Vec<String> =
-        whole.files().into_iter().filter(|name| !name.ends_with("index") && !name.ends_with("server_id")).collect();
+    let files = files_of_log(&whole);
     assert!(files.len() > 4, "{files:?}");
     assert_eq!(reopen(&whole).unwrap(), 59);
     let last = files

@@ -65,6 +65,11 @@ pub(super) async fn write(writer: &mut LogWriter, range: std::ops::Range<u64>) -
     writer.flush(IoMode::Inline).await
 }
 
+/// The files of a log without those that say something of it.
+pub(super) fn files_of_log(machine: &SimMachine) -> Vec<String> {
+    machine.files().into_iter().filter(|name| !name.ends_with("index") && !name.ends_with("server_id")).collect()
+}
+
 /// What transaction `number` says; of different lengths.
 pub(super) fn text_of(number: u64) -> String {
     format!("statement {number} {}", "x".repeat((number * 37 % 300) as usize))

@@ -379,7 +379,7 @@ impl<'a> Args<'a> {
         {
             self.taken.set(self.taken.get().saturating_add(bytes.len() as u64));
             if self.taken.get() > self.longest() {
-                return Err(self.overflow());
+                return Err(self.ctx.packet_overflow(self.name));
             }
         }
         Ok(value)
@@ -468,20 +468,9 @@ impl<'a> Args<'a> {
             memory::check_more(length)?;
             return Ok(None);
         }
-        self.ctx.warn(codes::WARN_ALLOWED_PACKET_OVERFLOWED, self.overflow().message);
+        self.ctx.warn_of_overflow(self.name);
         Ok(Some(Value::Null))
     }
-
-    fn overflow(&self) -> SqlError {
-        packet_overflow(self.name, self.ctx)
-    }
-}
-
-/// 1301
-pub(crate) fn packet_overflow(function: &str, ctx: &EvalContext<'_>) -> SqlError {
-    let max = ctx.session.max_allowed_packet;
-    let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
-    SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
 }
 
 /// Shorter arguments are not counted: of them there are at most as many as a statement has bytes.
