@@ -55,10 +55,14 @@ pub(crate) enum Ended {
 
 impl From<Ended> for SqlError {
     fn from(ended: Ended) -> Self {
-        if let Ended::Interrupted = ended {
-            return SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted");
+        match ended {
+            Ended::Interrupted => SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted"),
+            Ended::Memory(error) => error,
+            _ => SqlError::new(
+                codes::NET_ERROR_ON_WRITE,
+                format!("Got an error writing communication packets ({ended})"),
+            ),
         }
-        SqlError::new(codes::NET_ERROR_ON_WRITE, format!("Got an error writing communication packets ({ended})"))
     }
 }
 
@@ -166,10 +170,6 @@ impl Link {
             }
             self.reader.release(BUFFER_KEPT_IDLE);
             let between_packets = self.reader.is_empty();
-            let buffer = self.reader.buffer();
-            if buffer.len() > READ_BYTES {
-                memory::check_room(buffer, READ_BYTES).map_err(Ended::Memory)?;
-            }
             let read = if between_packets { self.read().await? } else { self.read_rest().await? };
             if read == 0 {
                 let ended = std::io::Error::from(std::io::ErrorKind::UnexpectedEof);
@@ -219,6 +219,10 @@ impl Link {
 
     /// Reads what there is, or waits until there is something or the connection is killed.
     async fn read(&mut self) -> Result<usize, Ended> {
+        let buffer = self.reader.buffer();
+        if buffer.len() > READ_BYTES {
+            memory::check_room(buffer, READ_BYTES).map_err(Ended::Memory)?;
+        }
         let (transport, compression) = (&mut *self.transport, self.compression.as_deref_mut());
         let mut read = pin!(read_frames(transport, compression, self.reader.buffer(), &mut self.meter));
         let (handle, killed, ends) = (&self.handle, &mut self.killed, self.is_read_by_statement);

@@ -8,6 +8,7 @@ use crate::exec::context::ExecContext;
 use crate::exec::operator::passes;
 use crate::exec::ranges::{self, point_key};
 use crate::exec::scan::{decode_row, read_mode};
+use crate::expr::json;
 use crate::plan::access::{Covered, IndexAccess, Interval};
 use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, Node, PlannedSource, QueryBody, QueryPlan};
 use crate::result::{Outcome, ResultSink};
@@ -60,7 +61,9 @@ impl Point<'_> {
         if found {
             let mut values = Vec::with_capacity(self.block.output.len());
             for expr in &self.block.output {
-                values.push(expr.eval(&row, &context.eval)?);
+                let value = expr.eval(&row, &context.eval)?;
+                let is_long = json::is_beyond_packet(expr, &value, &context.eval)?;
+                values.push(if is_long { Value::Null } else { value });
             }
             sink.row(&values)?;
         }
