@@ -240,6 +240,7 @@ pub mod codes {
     pub const SP_DOES_NOT_EXIST: Code = (1305, "42000");
     pub const QUERY_INTERRUPTED: Code = (1317, "70100");
     pub const SP_FETCH_NO_DATA: Code = (1329, "02000");
+    pub const SP_UNDECLARED_VAR: Code = (1327, "42000");
     pub const WRONG_OBJECT: Code = (1347, "HY000");
     pub const VIEW_NONUPD_CHECK: Code = (1348, "HY000");
     pub const VIEW_WRONG_LIST: Code = (1353, "HY000");
@@ -467,6 +468,7 @@ pub mod codes {
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_ALTER_NOT_ALLOWED: Code = (4110, "HY000");
     pub const DROP_PK_COLUMN_TO_DROP_GIPK: Code = (4111, "HY000");
+    pub const MISPLACED_INTO: Code = (3954, "HY000");
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");

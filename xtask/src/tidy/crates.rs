@@ -8,9 +8,9 @@ use interop::{Result, workspace_root};
 use super::versions;
 
 /// The crates in their order: each may use those before it.
-const ORDER: [&str; 17] = [
-    "base", "io", "types", "binlog", "events", "analyze", "store", "engine", "apply", "sql", "wire", "session", "repl",
-    "relay", "server", "sim", "commuter",
+const ORDER: [&str; 18] = [
+    "base", "io", "types", "binlog", "events", "analyze", "store", "engine", "apply", "syntax", "sql", "wire",
+    "session", "repl", "relay", "server", "sim", "commuter",
 ];
 
 /// Licences that may be linked into a program under MIT OR Apache-2.0 without further duties than a notice.

@@ -1,15 +1,15 @@
 //! Function calls and aggregates.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::alias::NO_ALIASES;
 use crate::bind::enclosing::misplaced;
-use crate::bind::expr::{ExprScope, interval_unit};
+use crate::bind::expr::ExprScope;
 use crate::bind::frame::SlotSource;
 use crate::bind::literal::bytes_of;
-use crate::bind::scope::ColumnName;
+use crate::bind::scope::{ColumnName, unknown_column};
 use crate::bind::tree::{Subquery, SubqueryKind};
 use crate::expr::aggregate::{AggregateClauses, Separator, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
@@ -19,67 +19,57 @@ use crate::expr::{
 };
 
 impl<'a> Binder<'a> {
-    pub(crate) fn bind_function(
-        &mut self,
-        function: &'a sql::Function,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        if function.over.is_some() {
+    pub(crate) fn bind_function(&mut self, function: &'a sql::Call, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        if function.clauses.as_ref().is_some_and(|clauses| clauses.over.is_some()) {
             return Err(SqlError::not_supported("window functions"));
         }
-        let name = match function.name.0.as_slice() {
-            [part] => part.as_ident().map(|ident| ident.value.to_ascii_lowercase()).unwrap_or_default(),
-            _ => return Err(unknown_function(function)),
-        };
-        let args = match &function.args {
-            sql::FunctionArguments::None => &[][..],
-            sql::FunctionArguments::List(list) => &list.args[..],
-            sql::FunctionArguments::Subquery(_) => return Err(SqlError::not_supported(function)),
-        };
+        if let Some(schema) = &function.schema {
+            return Err(unknown_function(&schema.text, &function.name.text));
+        }
+        let name = function.name.text.to_ascii_lowercase();
+        let args = &function.args[..];
         if is_aggregate(&name) {
-            return self.bind_aggregate(&name, function, args, scope);
+            return self.bind_aggregate(&name, function, scope);
         }
         match (name.as_str(), args) {
-            ("date_add" | "adddate", [date, amount]) if interval_of(amount).is_some() => {
-                self.bind_date_add(date, amount, false, scope)
+            ("date_add" | "adddate" | "date_sub" | "subdate", [date, amount])
+                if let sql::ExprKind::Interval(amount, unit) = &amount.kind =>
+            {
+                let date = self.bind_expr(date, scope)?;
+                self.bind_interval(date, (amount, *unit), matches!(&*name, "date_sub" | "subdate"), scope)
             }
-            ("date_sub" | "subdate", [date, amount]) if interval_of(amount).is_some() => {
-                self.bind_date_add(date, amount, true, scope)
+            ("timestampadd", [amount, date]) if let Some(unit) = unit_of(function) => {
+                let amount = self.bind_expr(amount, scope)?;
+                build::interval(self.bind_expr(date, scope)?, amount, unit, false)
             }
-            ("timestampadd", [unit, amount, date]) => {
-                let unit = interval_unit(&unit.to_string())?;
-                let amount = self.bind_arg(amount, scope)?;
-                build::interval(self.bind_arg(date, scope)?, amount, unit, false)
+            ("timestampdiff", [from, to]) if let Some(unit) = unit_of(function) => {
+                build::timestamp_diff(unit, self.bind_expr(from, scope)?, self.bind_expr(to, scope)?)
             }
-            ("get_format", [of, region]) => {
-                let name = of.to_string().to_ascii_lowercase();
-                if !matches!(name.as_str(), "date" | "time" | "datetime" | "timestamp") {
-                    return Err(SqlError::new(codes::PARSE_ERROR, format!("GET_FORMAT() of {of}")));
-                }
-                let of = build::string_literal(&name, types::CollationId::DEFAULT);
-                let args = vec![of, self.bind_arg(region, scope)?];
+            ("get_format", [region]) if let Some(word) = function.word => {
+                let of = build::string_literal(&word.to_ascii_lowercase(), types::CollationId::DEFAULT);
+                let args = vec![of, self.bind_expr(region, scope)?];
                 self.call("get_format", args)
             }
-            ("timestampdiff", [unit, from, to]) => {
-                let unit = interval_unit(&unit.to_string())?;
-                build::timestamp_diff(unit, self.bind_arg(from, scope)?, self.bind_arg(to, scope)?)
-            }
-            ("json_value", [document, path, returning, on_empty, on_error]) => {
-                self.bind_json_value(document, path, returning, [on_empty, on_error], scope)
+            ("weight_string", [text, length]) if function.word == Some("BINARY") => {
+                let length = self.bind_expr(length, scope)?;
+                let bytes = match length.kind {
+                    ExprKind::Literal(types::Value::Int(bytes)) => u32::try_from(bytes).ok(),
+                    _ => None,
+                };
+                let text = self.bind_expr(text, scope)?;
+                let text = build::cast(text, CastType::Binary { bytes }, types::CollationId::BINARY)?;
+                self.call("weight_string", vec![text])
             }
             ("json_merge", _) => {
                 let message = "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
                                JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead";
                 self.context.warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX, message);
-                let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
+                let args = args.iter().map(|arg| self.bind_expr(arg, scope)).collect::<Result<Vec<_>, _>>()?;
                 self.call(&name, args)
             }
-            ("name_const", args) if !args.iter().all(|arg| expr_of(arg).is_some_and(is_constant)) => {
+            ("name_const", args) if !args.iter().all(is_constant) => {
                 Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to NAME_CONST"))
             }
-            // VALUE is MariaDB's name of it.
-            ("values" | "value", [arg]) => self.bind_values_function(arg),
-            ("default", [arg]) => self.bind_default_function(arg),
             ("if" | "ifnull" | "coalesce", _) => {
                 let args = self.bind_branches(&name, args, scope)?;
                 self.call(&name, args)
@@ -89,7 +79,7 @@ impl<'a> Binder<'a> {
                 self.call("ifnull", args)
             }
             _ => {
-                let args = args.iter().map(|arg| self.bind_arg(arg, scope)).collect::<Result<Vec<_>, _>>()?;
+                let args = args.iter().map(|arg| self.bind_expr(arg, scope)).collect::<Result<Vec<_>, _>>()?;
                 self.call_of_maria(&name, args)
             }
         }
@@ -120,13 +110,13 @@ impl<'a> Binder<'a> {
     fn bind_branches(
         &mut self,
         name: &str,
-        args: &'a [sql::FunctionArg],
+        args: &'a [sql::Expr],
         scope: ExprScope<'_>,
     ) -> Result<Vec<Expr>, SqlError> {
         let mut bound: Vec<Expr> = Vec::with_capacity(args.len());
         for arg in args {
             let from = self.scope().subqueries.len();
-            let next = self.bind_arg(arg, scope)?;
+            let next = self.bind_expr(arg, scope)?;
             self.guard_calls(from, || match (name, &bound[..]) {
                 (_, []) => None,
                 ("if", [condition]) => Some(build::is_truth(condition_of_if(condition.clone()), true)),
@@ -186,24 +176,17 @@ impl<'a> Binder<'a> {
         Expr::column(slot, ty)
     }
 
-    pub(super) fn bind_arg(&mut self, arg: &'a sql::FunctionArg, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
-        match arg {
-            sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => self.bind_expr(expr, scope),
-            other => Err(SqlError::not_supported(format_args!("the argument {other}"))),
-        }
-    }
-
-    /// `JSON_VALUE(document, path [RETURNING type] [… ON EMPTY] [… ON ERROR])`, of which the parser made five arguments.
-    fn bind_json_value(
+    /// `JSON_VALUE(document, path [RETURNING type] [… ON EMPTY] [… ON ERROR])`
+    pub(super) fn bind_json_value(
         &mut self,
-        document: &'a sql::FunctionArg,
-        path: &'a sql::FunctionArg,
-        returning: &'a sql::FunctionArg,
-        behaviors: [&'a sql::FunctionArg; 2],
+        value: &'a sql::JsonValue,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
-        let (document, path) = (self.bind_arg(document, scope)?, self.bind_arg(path, scope)?);
-        let sample = self.bind_arg(returning, scope)?;
+        let (document, path) = (self.bind_expr(&value.document, scope)?, self.bind_expr(&value.path, scope)?);
+        let sample = match &value.returning {
+            Some(ty) => self.bind_cast(Expr::null(), ty)?,
+            None => Expr::null(),
+        };
         // Without a length it may have any.
         let ty = match &sample.kind {
             ExprKind::Cast { to: CastType::Char { chars: None }, .. } => {
@@ -215,75 +198,49 @@ impl<'a> Binder<'a> {
             ExprKind::Cast { .. } => sample.ty.clone(),
             _ => ExprType::text(512, types::CollationId::UTF8MB4_BIN),
         };
-        let mut bound = Vec::with_capacity(2);
-        for arg in behaviors {
-            bound.push(match arg {
-                sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(sql::Expr::Tuple(default))) => {
-                    let value = default.first().map(|default| self.bind_expr(default, scope)).transpose()?;
-                    (Behavior::Default, value.map(|value| build::coerce_to(value, &ty)))
-                }
-                arg => match &self.bind_arg(arg, scope)?.kind {
-                    ExprKind::Literal(types::Value::Int(1)) => (Behavior::Error, None),
-                    _ => (Behavior::Null, None),
-                },
-            });
-        }
-        let on_error = bound.pop().unwrap_or((Behavior::Null, None));
-        let on_empty = bound.pop().unwrap_or((Behavior::Null, None));
+        let mut behavior = |of: &'a sql::JsonBehavior| match of {
+            sql::JsonBehavior::Null => Ok((Behavior::Null, None)),
+            sql::JsonBehavior::Error => Ok((Behavior::Error, None)),
+            sql::JsonBehavior::Default(value) => {
+                let value = self.bind_expr(value, scope)?;
+                Ok::<_, SqlError>((Behavior::Default, Some(build::coerce_to(value, &ty))))
+            }
+        };
+        let (on_empty, on_error) = (behavior(&value.on_empty)?, behavior(&value.on_error)?);
         JsonValue { document, path, ty, on_empty, on_error }.build()
-    }
-
-    fn bind_date_add(
-        &mut self,
-        date: &'a sql::FunctionArg,
-        amount: &'a sql::FunctionArg,
-        subtract: bool,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        let date = self.bind_arg(date, scope)?;
-        match interval_of(amount) {
-            Some(interval) => self.bind_interval(date, interval, subtract, scope),
-            None => Err(SqlError::not_supported(amount)),
-        }
     }
 
     pub(super) fn bind_aggregate(
         &mut self,
         name: &str,
-        function: &'a sql::Function,
-        args: &'a [sql::FunctionArg],
+        function: &'a sql::Call,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
-        if let Some(level) = self.aggregate_level(function, args, scope)? {
-            return self.bind_in_enclosing(level, name, function, args, scope.clause);
+        if let Some(level) = self.aggregate_level(function, scope)? {
+            return self.bind_in_enclosing(level, name, function, scope.clause);
         }
         if !scope.aggregates {
             return Err(misplaced());
         }
         let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
         let mut clauses = AggregateClauses::default();
-        if let sql::FunctionArguments::List(list) = &function.args {
-            clauses.distinct = list.duplicate_treatment == Some(sql::DuplicateTreatment::Distinct);
-            for clause in &list.clauses {
-                self.bind_aggregate_clause(clause, &mut clauses, inner)?;
-            }
+        let mut counts_rows = false;
+        if let Some(written) = &function.clauses {
+            counts_rows = written.star;
+            self.bind_aggregate_clauses(written, &mut clauses, inner)?;
         }
-        let is_star = |arg: &sql::FunctionArg| matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
-        let counts_rows = name == "count" && !clauses.distinct && matches!(args, [arg] if is_star(arg));
-        if !counts_rows && (args.is_empty() || args.iter().any(is_star)) {
+        if !counts_rows && function.args.is_empty() {
             return Err(wrong_argument_count(name));
         }
-        let mut bound = Vec::with_capacity(args.len());
-        for arg in args.iter().filter(|_| !counts_rows) {
-            bound.push(self.bind_arg(arg, inner)?);
+        let mut bound = Vec::with_capacity(function.args.len());
+        for arg in &function.args {
+            bound.push(self.bind_expr(arg, inner)?);
         }
         for (expr, _) in &mut clauses.order_by {
             // A number is the place of an argument.
             if let ExprKind::Literal(types::Value::Int(place)) = expr.kind {
                 let argument = usize::try_from(place - 1).ok().and_then(|at| bound.get(at));
-                *expr = argument
-                    .ok_or_else(|| crate::bind::scope::unknown_column(&place.to_string(), "order clause"))?
-                    .clone();
+                *expr = argument.ok_or_else(|| unknown_column(&place.to_string(), "order clause"))?.clone();
             }
         }
         let aggregate = Aggregate::resolve(name, bound, clauses, self.context.session)?;
@@ -291,52 +248,52 @@ impl<'a> Binder<'a> {
         Ok(Expr::column(self.scope().aggregate_slot(aggregate), ty))
     }
 
-    fn bind_aggregate_clause(
+    fn bind_aggregate_clauses(
         &mut self,
-        clause: &'a sql::FunctionArgumentClause,
+        written: &'a sql::CallClauses,
         clauses: &mut AggregateClauses,
         scope: ExprScope<'_>,
     ) -> Result<(), SqlError> {
-        match clause {
-            sql::FunctionArgumentClause::OrderBy(items) => {
-                for item in items {
-                    let descending = matches!(item.options.sort, Some(sql::OrderBySort::Desc));
-                    clauses.order_by.push((self.bind_expr(&item.expr, scope)?, descending));
-                }
-                Ok(())
-            }
-            sql::FunctionArgumentClause::Separator(value) => {
-                clauses.separator = Some(match bytes_of(&value.value) {
-                    Some(bytes) => Separator::Bytes(bytes.into()),
-                    None => Separator::Text(value.value.clone().into_string().unwrap_or_default().into()),
-                });
-                Ok(())
-            }
-            other => Err(SqlError::not_supported(other)),
+        if written.limit.is_some() {
+            return Err(SqlError::not_supported("LIMIT in GROUP_CONCAT"));
         }
+        clauses.distinct = written.distinct;
+        for item in &written.order_by {
+            clauses.order_by.push((self.bind_expr(&item.expr, scope)?, item.descending));
+        }
+        clauses.separator = written.separator.as_ref().map(|separator| match (bytes_of(separator), separator) {
+            (Some(bytes), _) => Separator::Bytes(bytes.into()),
+            (None, sql::Literal::Text(text)) => Separator::Text(text.text.to_string().into()),
+            (None, other) => Separator::Text(other.to_string().into()),
+        });
+        Ok(())
     }
 
     /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL anywhere else.
-    fn bind_values_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
-        let name = column_of(arg).ok_or_else(|| SqlError::not_supported(arg))?;
+    pub(super) fn bind_values_function(&mut self, column: &'a sql::ColumnPath) -> Result<Expr, SqlError> {
+        let name = column.name.as_str();
         let warnings = self.context.warnings;
         let scope = self.scope();
-        let Some(new_row) = scope.new_row else { return Ok(Expr::null()) };
+        let Some(new_row) = scope.new_row else {
+            let written = ColumnName::of(column);
+            let found = scope.find(written, "field list")?;
+            return found.map(|_| Expr::null()).ok_or_else(|| unknown_column(&written.text(), "field list"));
+        };
         let message = "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT \
                        INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
                        alias.col instead";
         warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX, message);
         let columns = &scope.tables[0].columns;
         let column = columns.iter().position(|column| types::schema::same_name(&column.name, name));
-        let column = column.ok_or_else(|| crate::bind::scope::unknown_column(name, "field list"))?;
+        let column = column.ok_or_else(|| unknown_column(name, "field list"))?;
         let (slot, ty) = scope.column_slot(new_row, column);
         Ok(Expr::column(slot, ty))
     }
 
     /// `DEFAULT(column)`
-    fn bind_default_function(&mut self, arg: &'a sql::FunctionArg) -> Result<Expr, SqlError> {
-        let name = expr_of(arg).and_then(qualified_name).ok_or_else(|| SqlError::not_supported(arg))?;
-        let unknown = || crate::bind::scope::unknown_column(&name.text(), "field list");
+    pub(super) fn bind_default_function(&mut self, column: &'a sql::ColumnPath) -> Result<Expr, SqlError> {
+        let name = ColumnName::of(column);
+        let unknown = || unknown_column(&name.text(), "field list");
         let scope = self.scope();
         let (number, column) = scope.find(name, "field list")?.ok_or_else(unknown)?;
         let crate::bind::tree::TableSource::Base(table) = &scope.tables[number].source else {
@@ -349,65 +306,34 @@ impl<'a> Binder<'a> {
     }
 }
 
-pub(crate) fn expr_of(arg: &sql::FunctionArg) -> Option<&sql::Expr> {
-    match arg {
-        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(expr)) => Some(expr),
-        _ => None,
-    }
-}
-
-fn qualified_name(expr: &sql::Expr) -> Option<ColumnName<'_>> {
-    let parts: &[sql::Ident] = match expr {
-        sql::Expr::Identifier(name) => std::slice::from_ref(name),
-        sql::Expr::CompoundIdentifier(names) => names,
-        _ => return None,
-    };
-    let parts: Vec<&str> = parts.iter().map(|part| part.value.as_str()).collect();
-    match parts[..] {
-        [column] => Some(ColumnName { schema: None, table: None, column }),
-        [table, column] => Some(ColumnName { schema: None, table: Some(table), column }),
-        [schema, table, column] => Some(ColumnName { schema: Some(schema), table: Some(table), column }),
-        _ => None,
-    }
-}
-
-fn column_of(arg: &sql::FunctionArg) -> Option<&str> {
-    column_name(expr_of(arg)?)
+/// The unit of TIMESTAMPADD and TIMESTAMPDIFF.
+fn unit_of(function: &sql::Call) -> Option<IntervalUnit> {
+    function.word.and_then(IntervalUnit::by_name)
 }
 
 /// The name of a column, without those of its table and database.
 pub(super) fn column_name(expr: &sql::Expr) -> Option<&str> {
-    match expr {
-        sql::Expr::Identifier(name) => Some(&name.value),
-        sql::Expr::CompoundIdentifier(names) => names.last().map(|name| name.value.as_str()),
+    match &expr.kind {
+        sql::ExprKind::Column(path) => Some(path.name.as_str()),
         _ => None,
     }
 }
 
 /// What NAME_CONST takes: a literal, one with a sign, a collation or a type.
 fn is_constant(expr: &sql::Expr) -> bool {
-    match expr {
-        sql::Expr::Value(value) => !matches!(value.value, sql::Value::Placeholder(_)),
-        sql::Expr::TypedString(_) => true,
-        sql::Expr::Nested(inner)
-        | sql::Expr::Prefixed { value: inner, .. }
-        | sql::Expr::Collate { expr: inner, .. }
-        | sql::Expr::UnaryOp { op: sql::UnaryOperator::Minus | sql::UnaryOperator::Plus, expr: inner } => {
+    use sql::ExprKind as E;
+    match &expr.kind {
+        E::Literal(_) | E::Introduced(..) | E::Temporal(..) => true,
+        E::Nested(inner) | E::Collate(inner, _) | E::Unary(sql::UnaryOp::Minus | sql::UnaryOp::Plus, inner) => {
             is_constant(inner)
         }
         _ => false,
     }
 }
 
-fn interval_of(arg: &sql::FunctionArg) -> Option<&sql::Interval> {
-    match arg {
-        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(sql::Expr::Interval(interval))) => Some(interval),
-        _ => None,
-    }
-}
-
-fn unknown_function(function: &sql::Function) -> SqlError {
-    SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {} does not exist", function.name))
+/// 1305
+fn unknown_function(schema: &str, name: &str) -> SqlError {
+    SqlError::new(codes::SP_DOES_NOT_EXIST, format!("FUNCTION {schema}.{name} does not exist"))
 }
 
 /// Whether an expression may be computed without any row; what LIMIT takes.

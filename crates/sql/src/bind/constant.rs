@@ -4,7 +4,7 @@
 //! not fit is compared as a number or as text, with warning 1292; a statement that changes rows in strict mode fails.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::temporal::parse::Allow;
 use types::value::NOT_FIXED;
 use types::{ColumnType, DateTime, Time, Value};
@@ -182,10 +182,7 @@ impl Binder<'_> {
 
 /// The name of a column, in parentheses or not.
 fn name_of(written: &sql::Expr) -> Option<&str> {
-    match written {
-        sql::Expr::Nested(inner) => name_of(inner),
-        written => column_name(written),
-    }
+    column_name(written.inner())
 }
 
 impl ConstantBeside {

@@ -1,7 +1,7 @@
 //! Aggregates in subqueries over nothing but columns of an enclosing block: they are that block's.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::alias::NO_ALIASES;
@@ -21,30 +21,28 @@ impl<'a> Binder<'a> {
     /// looked for twice as often with each level.
     pub(super) fn aggregate_level(
         &mut self,
-        function: &'a sql::Function,
-        args: &'a [sql::FunctionArg],
+        function: &'a sql::Call,
         scope: ExprScope<'_>,
     ) -> Result<Option<usize>, SqlError> {
         let occurrence = (std::ptr::from_ref(function).addr(), self.blocks, self.scopes.len());
         if let Some(level) = self.aggregate_levels.get(&occurrence) {
             return Ok(*level);
         }
-        let level = self.find_aggregate_level(function, args, scope)?;
+        let level = self.find_aggregate_level(function, scope)?;
         self.aggregate_levels.insert(occurrence, level);
         Ok(level)
     }
 
     fn find_aggregate_level(
         &mut self,
-        function: &'a sql::Function,
-        args: &'a [sql::FunctionArg],
+        function: &'a sql::Call,
         scope: ExprScope<'_>,
     ) -> Result<Option<usize>, SqlError> {
         let innermost = self.scopes.len().saturating_sub(1);
         if innermost == 0 || self.scopes[innermost].barrier {
             return Ok(None);
         }
-        let Some(deepest) = self.deepest_read(function, args, scope) else { return Ok(None) };
+        let Some(deepest) = self.deepest_read(function, scope) else { return Ok(None) };
         if deepest < innermost && self.scopes[deepest].place == Place::Aggregate {
             return Err(misplaced());
         }
@@ -53,12 +51,7 @@ impl<'a> Binder<'a> {
 
     /// The innermost block of which the arguments read columns; `None` if they read none, or cannot be bound. They are bound for that, and
     /// nothing of it stays.
-    fn deepest_read(
-        &mut self,
-        function: &'a sql::Function,
-        args: &'a [sql::FunctionArg],
-        scope: ExprScope<'_>,
-    ) -> Option<usize> {
+    fn deepest_read(&mut self, function: &'a sql::Call, scope: ExprScope<'_>) -> Option<usize> {
         let before: Vec<_> = self
             .scopes
             .iter()
@@ -67,19 +60,10 @@ impl<'a> Binder<'a> {
         let noted = (self.constants.len(), self.uses.len(), self.temporary.len());
         let counted = (self.blocks, self.expansions);
         let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
-        let wildcard =
-            |arg: &&sql::FunctionArg| !matches!(arg, sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Wildcard));
-        let order_by = match &function.args {
-            sql::FunctionArguments::List(list) => &list.clauses[..],
-            _ => &[],
-        };
-        let order_by = order_by.iter().flat_map(|clause| match clause {
-            sql::FunctionArgumentClause::OrderBy(items) => &items[..],
-            _ => &[],
-        });
+        let order_by = function.clauses.as_ref().map_or(&[][..], |clauses| &clauses.order_by);
         let mut bound: Vec<Result<Expr, SqlError>> =
-            args.iter().filter(wildcard).map(|arg| self.bind_arg(arg, inner)).collect();
-        bound.extend(order_by.map(|item| self.bind_expr(&item.expr, inner)));
+            function.args.iter().map(|arg| self.bind_expr(arg, inner)).collect();
+        bound.extend(order_by.iter().map(|item| self.bind_expr(&item.expr, inner)));
         let mut slots = SlotSet::default();
         let is_bound = bound.iter().all(Result::is_ok);
         bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
@@ -111,12 +95,11 @@ impl<'a> Binder<'a> {
         &mut self,
         level: usize,
         name: &str,
-        function: &'a sql::Function,
-        args: &'a [sql::FunctionArg],
+        function: &'a sql::Call,
         clause: Clause,
     ) -> Result<Expr, SqlError> {
         let inner = self.scopes.split_off(level + 1);
-        let bound = self.bind_aggregate(name, function, args, ExprScope::of_groups(clause, &NO_ALIASES));
+        let bound = self.bind_aggregate(name, function, ExprScope::of_groups(clause, &NO_ALIASES));
         self.scopes.extend(inner);
         Ok(self.handed_on(bound?, level))
     }

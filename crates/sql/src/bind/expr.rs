@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::{CollationId, ColumnType, Value};
 
 use crate::bind::Binder;
@@ -13,10 +13,10 @@ use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build::{self, TrimSide};
 use crate::expr::choice::{Arm, condition_of_if};
+use crate::expr::function::resolve;
 use crate::expr::{
     ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, SessionInfo, VariableScope,
 };
-use crate::parse::operator;
 
 /// Where an expression stands; error messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -92,114 +92,117 @@ impl<'s> ExprScope<'s> {
 impl<'a> Binder<'a> {
     /// Binds an expression in the innermost block.
     pub(crate) fn bind_expr(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
-        use sql::Expr as E;
+        use sql::ExprKind as E;
         self.worked(1)?;
         let bind = |binder: &mut Self, expr: &'a sql::Expr| binder.bind_expr(expr, scope);
-        match expr {
-            E::Identifier(name) => self.bind_identifier(name, scope),
-            E::CompoundIdentifier(names) => self.bind_compound(names, scope),
+        match &expr.kind {
+            E::Column(path) => self.bind_column(path, scope),
+            E::UserVariable(name) => Ok(build::user_variable(name, self.context.session)),
+            E::SystemVariable(first, rest) => self.system_variable(first, rest.as_deref()),
             E::Nested(inner) => bind(self, inner),
-            E::Value(value) => self.bind_value(&value.value),
-            E::IsNull(arg) => Ok(build::is_null(bind(self, arg)?)),
-            E::IsNotNull(arg) => Ok(build::not(build::is_null(bind(self, arg)?))),
-            E::IsTrue(arg) => Ok(build::is_truth(bind(self, arg)?, true)),
-            E::IsNotTrue(arg) => Ok(build::not(build::is_truth(bind(self, arg)?, true))),
-            E::IsFalse(arg) => Ok(build::is_truth(bind(self, arg)?, false)),
-            E::IsNotFalse(arg) => Ok(build::not(build::is_truth(bind(self, arg)?, false))),
-            E::IsUnknown(arg) => Ok(build::is_null(bind(self, arg)?)),
-            E::IsNotUnknown(arg) => Ok(build::not(build::is_null(bind(self, arg)?))),
-            E::InList { expr, list, negated } => {
+            E::Literal(literal) => self.bind_literal(literal),
+            E::Param(number) => Ok(Expr::param(*number, self.context.param_types.get(*number))),
+            E::Introduced(charset, literal) => self.bind_introducer(charset, literal),
+            E::Temporal(kind, text) => self.bind_temporal(*kind, &text.text),
+            E::Default(Some(column)) => self.bind_default_function(column),
+            E::Values(column) => self.bind_values_function(column),
+            E::Is(arg, test, negated) => Ok(negate_if(*negated, is_test(bind(self, arg)?, *test))),
+            E::In(expr, list, negated) => {
                 let bound = self.bind_in_list(expr, list, scope)?;
                 Ok(negate_if(*negated, bound))
             }
-            E::InSubquery { expr, subquery, negated } => {
+            E::InQuery(expr, query, negated) => {
                 let op = if *negated { CompareOp::NotEq } else { CompareOp::Eq };
-                self.bind_quantified(expr, op, *negated, subquery, scope)
+                self.bind_quantified(expr, op, *negated, query, scope)
             }
-            E::Like { negated, expr, pattern, escape_char, .. } => {
-                let escape = self.like_escape(escape_char.as_deref(), scope)?;
+            E::Between(operands, negated) => Ok(negate_if(*negated, self.bind_between(operands, scope)?)),
+            E::Like(operands, escape, negated) => {
+                let [expr, pattern] = &**operands;
+                let escape = self.like_escape(escape.as_deref(), scope)?;
                 let bound = build::like(bind(self, expr)?, bind(self, pattern)?, escape)?;
                 Ok(negate_if(*negated, bound))
             }
-            E::AnyOp { left, compare_op, right, .. } => self.bind_any_all(left, compare_op, right, false, scope),
-            E::AllOp { left, compare_op, right } => self.bind_any_all(left, compare_op, right, true, scope),
-            E::Exists { subquery, negated } => {
+            E::Regexp(operands, negated) => {
+                let [expr, pattern] = &**operands;
+                let args = vec![bind(self, expr)?, bind(self, pattern)?];
+                Ok(negate_if(*negated, resolve("regexp_like", args, self.context.session)?))
+            }
+            E::Quantified(quantified) => {
+                let op = compare_op(quantified.op);
+                self.bind_quantified(&quantified.left, op, quantified.all, &quantified.query, scope)
+            }
+            E::Exists(query) => {
                 self.scope().place = scope.place();
-                let bound = self.bind_exists(subquery)?;
-                Ok(negate_if(*negated, bound))
+                self.bind_exists(query)
             }
             E::Subquery(query) => {
                 self.scope().place = scope.place();
                 self.bind_scalar_subquery(query)
             }
-            E::BinaryOp { left, op, right } => self.bind_binary(left, op, right, scope),
-            E::UnaryOp { op, expr } => self.bind_unary(*op, expr, scope),
-            E::Case { operand, conditions, else_result, .. } => {
-                let operand = operand.as_ref().map(|operand| bind(self, operand)).transpose()?;
-                let (arms, otherwise) = self.bind_arms(operand.as_ref(), conditions, else_result.as_deref(), scope)?;
-                let results = arms.iter().map(|(_, then)| then).chain(&otherwise);
-                self.types_params |= results.into_iter().any(|result| matches!(result.kind, ExprKind::Param(_)));
-                build::case(operand, arms, otherwise)
-            }
-            E::Collate { expr, collation } => {
+            E::And(operands) => self.bind_chain(operands, false, scope),
+            E::Or(operands) => self.bind_chain(operands, true, scope),
+            E::Binary(left, op, right) => self.bind_binary(left, *op, right, scope),
+            E::Unary(op, operand) => self.bind_unary(*op, operand, scope),
+            E::Assign(name, value) => Ok(build::assign_variable(name, bind(self, value)?)),
+            E::Case(case) => self.bind_case(case, scope),
+            E::Collate(expr, collation) => {
                 let bound = bind(self, expr)?;
-                build::collate(bound, collation_named(&collation.to_string())?)
+                build::collate(bound, collation_named(&collation.text)?)
             }
-            E::Cast { expr, data_type, .. } => {
+            E::Cast(expr, ty) => {
                 let bound = bind(self, expr)?;
-                self.bind_cast(bound, data_type)
+                self.bind_cast(bound, ty)
             }
-            E::Convert { expr, data_type, charset, .. } => {
+            E::ConvertUsing(expr, charset) => {
                 let bound = bind(self, expr)?;
-                match (data_type, charset) {
-                    (Some(data_type), Some(charset)) => self.bind_cast_in(bound, data_type, charset_name(charset)),
-                    (Some(data_type), None) => self.bind_cast(bound, data_type),
-                    (None, Some(charset)) => self.bind_convert_using(bound, charset_name(charset)),
-                    (None, None) => Err(unsupported(expr)),
-                }
+                self.bind_convert_using(bound, &charset.text)
             }
-            E::TypedString(typed) => self.bind_typed_string(typed),
-            E::Extract { field, expr, .. } => {
-                let unit = interval_unit(&field.to_string())?;
-                build::extract(unit, bind(self, expr)?)
+            E::Extract(unit, expr) => build::extract(*unit, bind(self, expr)?),
+            E::Trim(side, what, expr) => {
+                let remove = what.as_ref().map(|what| bind(self, what)).transpose()?;
+                build::trim(trim_side(*side), bind(self, expr)?, remove)
             }
-            E::Ceil { expr, .. } => {
-                let args = vec![bind(self, expr)?];
-                self.call("ceil", args)
-            }
-            E::Floor { expr, .. } => {
-                let args = vec![bind(self, expr)?];
-                self.call("floor", args)
-            }
-            E::Position { expr, r#in } => {
-                let args = vec![bind(self, expr)?, bind(self, r#in)?];
-                self.call("locate", args)
-            }
-            E::Substring { expr, substring_from, substring_for, .. } => {
-                let mut args = vec![bind(self, expr)?];
-                for part in [substring_from, substring_for].into_iter().flatten() {
-                    args.push(bind(self, part)?);
-                }
-                self.call("substring", args)
-            }
-            E::Trim { trim_where, trim_what, expr, .. } => {
-                let side = match trim_where {
-                    Some(sql::TrimWhereField::Leading) => TrimSide::Leading,
-                    Some(sql::TrimWhereField::Trailing) => TrimSide::Trailing,
-                    _ => TrimSide::Both,
-                };
-                let remove = trim_what.as_ref().map(|what| bind(self, what)).transpose()?;
-                build::trim(side, bind(self, expr)?, remove)
-            }
-            E::MemberOf(member) => {
-                let args = vec![bind(self, &member.value)?, bind(self, &member.array)?];
-                crate::expr::function::call("member of", args, self.context.session)
-            }
-            E::Prefixed { prefix, value } => self.bind_introducer(&prefix.value, value, scope),
-            E::Function(function) => self.bind_function(function, scope),
-            E::Tuple(_) => Err(SqlError::new(codes::OPERAND_COLUMNS, "Operand should contain 1 column(s)")),
-            other => Err(unsupported(other)),
+            E::JsonValue(value) => self.bind_json_value(value, scope),
+            E::Call(call) => self.bind_function(call, scope),
+            E::Row(_) => Err(SqlError::new(codes::OPERAND_COLUMNS, "Operand should contain 1 column(s)")),
+            E::Match(_) => Err(SqlError::not_supported("MATCH … AGAINST")),
+            E::Interval(..) | E::Default(None) => Err(unsupported(expr)),
         }
+    }
+
+    /// `a AND b AND c`, `a OR b OR c`: what comes later is not looked at if what comes before has decided.
+    fn bind_chain(&mut self, operands: &'a [sql::Expr], is_or: bool, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        let all = |bound: Vec<Expr>| if is_or { build::or(bound) } else { build::and(bound) };
+        let mut bound: Vec<Expr> = Vec::with_capacity(operands.len());
+        for operand in operands {
+            base::memory::check_room(&bound, 1)?;
+            let from = self.scope().subqueries.len();
+            let next = self.bind_expr(operand, scope)?;
+            if !bound.is_empty() {
+                self.guard_calls(from, || Some(build::not(build::is_truth(all(bound.clone()), is_or))))?;
+            }
+            bound.push(next);
+        }
+        Ok(all(bound))
+    }
+
+    fn bind_between(&mut self, operands: &'a [sql::Expr; 3], scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        let [written, low, high] = operands;
+        let value = self.bind_expr(written, scope)?;
+        let (low, high) = (self.bind_expr(low, scope)?, self.bind_expr(high, scope)?);
+        for bound in [&low, &high] {
+            self.note_bound(written, &value, bound);
+            self.describe_compared(&value, bound);
+        }
+        build::between(value, low, high)
+    }
+
+    fn bind_case(&mut self, case: &'a sql::Case, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        let operand = case.operand.as_ref().map(|operand| self.bind_expr(operand, scope)).transpose()?;
+        let (arms, otherwise) = self.bind_arms(operand.as_ref(), &case.arms, case.otherwise.as_ref(), scope)?;
+        let results = arms.iter().map(|(_, then)| then).chain(&otherwise);
+        self.types_params |= results.into_iter().any(|result| matches!(result.kind, ExprKind::Param(_)));
+        build::case(operand, arms, otherwise)
     }
 
     /// A condition: its conjuncts.
@@ -249,49 +252,27 @@ impl<'a> Binder<'a> {
         (!column.nullable).then(|| Expr::literal(value, ExprType::of_kind(kind).nullable(false)))
     }
 
-    fn bind_identifier(&mut self, name: &'a sql::Ident, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
-        if name.quote_style.is_none()
-            && let Some(variable) = name.value.strip_prefix('@')
-        {
-            return match variable.strip_prefix('@') {
-                Some(system) => self.system_variable(system, None),
-                None => Ok(build::user_variable(variable, self.context.session)),
+    fn bind_column(&mut self, path: &'a sql::ColumnPath, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        let column = ColumnName::of(path);
+        if column.table.is_some() {
+            return match self.resolve_own(column, scope.clause)? {
+                Some(expr) => scope.check_shown(expr, column),
+                None => self.resolve_outer(column, scope.clause),
             };
         }
-        if name.quote_style.is_none() && is_function_without_brackets(&name.value) {
-            return self.call(&name.value, Vec::new());
+        let name = column.column;
+        if scope.clause == Clause::OrderBy && scope.aliases.is_ambiguous(name) {
+            return Err(ambiguous(name, scope.clause.name()));
         }
-        let column = ColumnName { schema: None, table: None, column: &name.value };
-        if scope.clause == Clause::OrderBy && scope.aliases.is_ambiguous(&name.value) {
-            return Err(ambiguous(&name.value, scope.clause.name()));
-        }
-        if let Some(expr) = scope.alias_before_columns(&name.value) {
+        if let Some(expr) = scope.alias_before_columns(name) {
             return Ok(expr.clone());
         }
         match self.resolve_own(column, scope.clause)? {
             Some(expr) => scope.check_shown(expr, column),
-            None => match scope.aliases.find(&name.value) {
+            None => match scope.aliases.find(name) {
                 Some(expr) => Ok(expr.clone()),
                 None => self.resolve_outer(column, scope.clause),
             },
-        }
-    }
-
-    fn bind_compound(&mut self, names: &'a [sql::Ident], scope: ExprScope<'_>) -> Result<Expr, SqlError> {
-        if let Some(system) = names[0].value.strip_prefix("@@") {
-            let rest: Vec<&str> = names[1..].iter().map(|name| name.value.as_str()).collect();
-            return self.system_variable(system, Some(&rest.join(".")));
-        }
-        let column = match names {
-            [table, column] => ColumnName { schema: None, table: Some(&table.value), column: &column.value },
-            [schema, table, column] => {
-                ColumnName { schema: Some(&schema.value), table: Some(&table.value), column: &column.value }
-            }
-            _ => return Err(SqlError::not_supported("names of more than three parts")),
-        };
-        match self.resolve_own(column, scope.clause)? {
-            Some(expr) => scope.check_shown(expr, column),
-            None => self.resolve_outer(column, scope.clause),
         }
     }
 
@@ -355,7 +336,7 @@ impl<'a> Binder<'a> {
     fn bind_arms(
         &mut self,
         operand: Option<&Expr>,
-        arms: &'a [sql::CaseWhen],
+        arms: &'a [sql::When],
         otherwise: Option<&'a sql::Expr>,
         scope: ExprScope<'_>,
     ) -> Result<(Vec<Arm>, Option<Expr>), SqlError> {
@@ -385,82 +366,27 @@ impl<'a> Binder<'a> {
         Ok((bound, otherwise))
     }
 
-    /// A predicate whose operator is one of our own.
-    fn bind_predicate(
-        &mut self,
-        left: &'a sql::Expr,
-        name: &str,
-        right: &'a sql::Expr,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        let (name, negated) = operator::negated(name);
-        let resolve = crate::expr::function::resolve;
-        let bound = match (name, right) {
-            (operator::IN, sql::Expr::Tuple(list)) => self.bind_in_list(left, list, scope)?,
-            (operator::BETWEEN, sql::Expr::Tuple(bounds)) => {
-                let value = self.bind_expr(left, scope)?;
-                let bounds = bounds.iter().map(|bound| self.bind_expr(bound, scope)).collect::<Result<Vec<_>, _>>()?;
-                for bound in &bounds {
-                    self.note_bound(left, &value, bound);
-                    self.describe_compared(&value, bound);
-                }
-                let Ok([low, high]) = <[Expr; 2]>::try_from(bounds) else { return Err(unsupported(right)) };
-                build::between(value, low, high)?
-            }
-            (operator::REGEXP, _) => {
-                let args = vec![self.bind_expr(left, scope)?, self.bind_expr(right, scope)?];
-                resolve("regexp_like", args, self.context.session)?
-            }
-            (operator::SOUNDS_LIKE, _) => {
-                let [l, r] = [self.bind_expr(left, scope)?, self.bind_expr(right, scope)?];
-                let session = self.context.session;
-                build::compare(
-                    CompareOp::Eq,
-                    resolve("soundex", vec![l], session)?,
-                    resolve("soundex", vec![r], session)?,
-                )?
-            }
-            _ => return Err(unsupported(right)),
-        };
-        Ok(negate_if(negated, bound))
-    }
-
     fn bind_binary(
         &mut self,
         left: &'a sql::Expr,
-        op: &'a sql::BinaryOperator,
+        op: sql::BinaryOp,
         right: &'a sql::Expr,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
-        use sql::BinaryOperator as O;
-        if let Some(op) = compare_op(op) {
-            return self.bind_comparison(op, left, right, scope);
+        use sql::BinaryOp as O;
+        if let O::Compare(op) = op {
+            return self.bind_comparison(compare_op(op), left, right, scope);
         }
-        if let (O::Plus | O::Minus, sql::Expr::Interval(interval)) = (op, right) {
+        if let (O::Add | O::Subtract, sql::ExprKind::Interval(amount, unit)) = (op, &right.kind) {
             let date = self.bind_expr(left, scope)?;
-            return self.bind_interval(date, interval, *op == O::Minus, scope);
+            return self.bind_interval(date, (amount, *unit), op == O::Subtract, scope);
         }
-        if let (O::Plus, sql::Expr::Interval(interval)) = (op, left) {
+        if let (O::Add, sql::ExprKind::Interval(amount, unit)) = (op, &left.kind) {
             let date = self.bind_expr(right, scope)?;
-            return self.bind_interval(date, interval, false, scope);
-        }
-        if let O::Assignment = op {
-            let sql::Expr::Identifier(name) = left else { return Err(unsupported(left)) };
-            let name = name.value.trim_start_matches('@');
-            return Ok(build::assign_variable(name, self.bind_expr(right, scope)?));
-        }
-        if let O::Custom(name) = op
-            && name != operator::DIV
-        {
-            return self.bind_predicate(left, name, right, scope);
+            return self.bind_interval(date, (amount, *unit), false, scope);
         }
         let mut l = self.bind_expr(left, scope)?;
-        let from = self.scope().subqueries.len();
         let mut r = self.bind_expr(right, scope)?;
-        if matches!(op, O::And | O::Or) {
-            // Not looked at if the left side has decided.
-            self.guard_calls(from, || Some(build::not(build::is_truth(l.clone(), *op == O::Or))))?;
-        }
         if is_arithmetic(op) {
             let (left_type, right_type) = (l.ty.clone(), r.ty.clone());
             self.assume_param(&mut l, &right_type, scope);
@@ -468,7 +394,7 @@ impl<'a> Binder<'a> {
         }
         // Of two parameters nothing tells a type: they are DOUBLEs.
         if is_arithmetic(op)
-            && !matches!(op, O::Custom(_))
+            && op != O::IntDivide
             && [&l, &r].into_iter().all(|side| matches!(side.kind, ExprKind::Param(_)))
         {
             l = build::cast(l, CastType::Double, CollationId::BINARY)?;
@@ -478,31 +404,50 @@ impl<'a> Binder<'a> {
     }
 }
 
+/// `arg IS test`
+fn is_test(arg: Expr, test: sql::IsTest) -> Expr {
+    match test {
+        sql::IsTest::Null | sql::IsTest::Unknown => build::is_null(arg),
+        sql::IsTest::True => build::is_truth(arg, true),
+        sql::IsTest::False => build::is_truth(arg, false),
+    }
+}
+
+fn trim_side(side: sql::TrimSide) -> TrimSide {
+    match side {
+        sql::TrimSide::Both => TrimSide::Both,
+        sql::TrimSide::Leading => TrimSide::Leading,
+        sql::TrimSide::Trailing => TrimSide::Trailing,
+    }
+}
+
 /// An operator between two operands that are bound.
-fn operation(op: &sql::BinaryOperator, l: Expr, r: Expr, session: &SessionInfo) -> Result<Expr, SqlError> {
-    use sql::BinaryOperator as O;
+fn operation(op: sql::BinaryOp, l: Expr, r: Expr, session: &SessionInfo) -> Result<Expr, SqlError> {
+    use sql::BinaryOp as O;
     match op {
-        O::And => Ok(build::and(vec![l, r])),
-        O::Or => Ok(build::or(vec![l, r])),
+        O::Compare(op) => build::compare(compare_op(op), l, r),
         O::Xor => Ok(build::xor(l, r)),
-        O::Plus => build::arithmetic(ArithmeticOp::Add, l, r, session),
-        O::Minus => build::arithmetic(ArithmeticOp::Subtract, l, r, session),
+        O::Add => build::arithmetic(ArithmeticOp::Add, l, r, session),
+        O::Subtract => build::arithmetic(ArithmeticOp::Subtract, l, r, session),
         O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
         O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
         O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
-        O::Custom(_) => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
-        O::BitwiseOr => Ok(build::bit(BitOp::Or, l, r)),
-        O::BitwiseAnd => Ok(build::bit(BitOp::And, l, r)),
-        O::BitwiseXor | O::PGBitwiseXor => Ok(build::bit(BitOp::Xor, l, r)),
-        O::PGBitwiseShiftLeft => Ok(build::bit(BitOp::ShiftLeft, l, r)),
-        O::PGBitwiseShiftRight => Ok(build::bit(BitOp::ShiftRight, l, r)),
-        O::StringConcat => crate::expr::function::resolve("concat", vec![l, r], session),
-        O::Arrow => crate::expr::function::resolve("json_extract", vec![l, r], session),
-        O::LongArrow => {
-            let found = crate::expr::function::resolve("json_extract", vec![l, r], session)?;
-            crate::expr::function::resolve("json_unquote", vec![found], session)
+        O::IntDivide => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
+        O::BitOr => Ok(build::bit(BitOp::Or, l, r)),
+        O::BitAnd => Ok(build::bit(BitOp::And, l, r)),
+        O::BitXor => Ok(build::bit(BitOp::Xor, l, r)),
+        O::ShiftLeft => Ok(build::bit(BitOp::ShiftLeft, l, r)),
+        O::ShiftRight => Ok(build::bit(BitOp::ShiftRight, l, r)),
+        O::Concat => resolve("concat", vec![l, r], session),
+        O::SoundsLike => {
+            build::compare(CompareOp::Eq, resolve("soundex", vec![l], session)?, resolve("soundex", vec![r], session)?)
         }
-        other => Err(SqlError::not_supported(format_args!("operator {other}"))),
+        O::MemberOf => crate::expr::function::call("member of", vec![l, r], session),
+        O::Arrow => resolve("json_extract", vec![l, r], session),
+        O::LongArrow => {
+            let found = resolve("json_extract", vec![l, r], session)?;
+            resolve("json_unquote", vec![found], session)
+        }
     }
 }
 
@@ -513,16 +458,9 @@ pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize
 }
 
 /// `+`, `-`, `*`, `/`, `%`, DIV.
-fn is_arithmetic(op: &sql::BinaryOperator) -> bool {
-    use sql::BinaryOperator as O;
-    matches!(op, O::Plus | O::Minus | O::Multiply | O::Divide | O::Modulo)
-        || matches!(op, O::Custom(name) if name == operator::DIV)
-}
-
-/// Reserved words that are calls without brackets; the parser knows others (CURRENT_DATE) itself.
-fn is_function_without_brackets(name: &str) -> bool {
-    const WORDS: [&str; 4] = ["utc_date", "utc_time", "utc_timestamp", "current_user"];
-    WORDS.iter().any(|word| word.eq_ignore_ascii_case(name))
+fn is_arithmetic(op: sql::BinaryOp) -> bool {
+    use sql::BinaryOp as O;
+    matches!(op, O::Add | O::Subtract | O::Multiply | O::Divide | O::Modulo | O::IntDivide)
 }
 
 /// The operand of IS NULL, IS UNKNOWN or ISNULL().
@@ -542,18 +480,16 @@ pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     }
 }
 
-pub(crate) fn compare_op(op: &sql::BinaryOperator) -> Option<CompareOp> {
-    use sql::BinaryOperator as O;
-    Some(match op {
-        O::Eq => CompareOp::Eq,
-        O::NotEq => CompareOp::NotEq,
-        O::Lt => CompareOp::Less,
-        O::LtEq => CompareOp::LessEq,
-        O::Gt => CompareOp::Greater,
-        O::GtEq => CompareOp::GreaterEq,
-        O::Spaceship => CompareOp::NullSafeEq,
-        _ => return None,
-    })
+pub(crate) fn compare_op(op: sql::CompareOp) -> CompareOp {
+    match op {
+        sql::CompareOp::Eq => CompareOp::Eq,
+        sql::CompareOp::NullSafeEq => CompareOp::NullSafeEq,
+        sql::CompareOp::NotEq => CompareOp::NotEq,
+        sql::CompareOp::Less => CompareOp::Less,
+        sql::CompareOp::LessEq => CompareOp::LessEq,
+        sql::CompareOp::Greater => CompareOp::Greater,
+        sql::CompareOp::GreaterEq => CompareOp::GreaterEq,
+    }
 }
 
 pub(crate) fn negate_if(negated: bool, expr: Expr) -> Expr {
@@ -565,11 +501,6 @@ pub(crate) fn wrong_operands(columns: usize) -> SqlError {
     SqlError::new(codes::OPERAND_COLUMNS, format!("Operand should contain {columns} column(s)"))
 }
 
-/// The name of a character set, which may stand in quotes of any kind.
-fn charset_name(name: &sql::ObjectName) -> &str {
-    name.0.last().and_then(|part| part.as_ident()).map_or("", |name| &name.value)
-}
-
 /// 1235 for an expression.
 pub(crate) fn unsupported(expr: &sql::Expr) -> SqlError {
     SqlError::not_supported(expr)
@@ -577,12 +508,6 @@ pub(crate) fn unsupported(expr: &sql::Expr) -> SqlError {
 
 /// The collation of that name; 1273 if there is none.
 pub(crate) fn collation_named(name: &str) -> Result<types::CollationId, SqlError> {
-    let name = name.trim_matches(|c| matches!(c, '`' | '\'' | '"'));
     types::collation::by_name(name)
         .ok_or_else(|| SqlError::new(codes::UNKNOWN_COLLATION, format!("Unknown collation: '{name}'")))
-}
-
-pub(crate) fn interval_unit(name: &str) -> Result<crate::expr::IntervalUnit, SqlError> {
-    let unit = crate::expr::IntervalUnit::by_name(name);
-    unit.ok_or_else(|| SqlError::not_supported(format_args!("the unit {name}")))
 }

@@ -5,15 +5,14 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use engine::TableMode;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::scope::{ColumnName, Visible, ambiguous, empty_name, unknown_column};
+use crate::bind::scope::{Visible, ambiguous, empty_name, unknown_column};
 use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
-use crate::bind::{Binder, split_name, split_table_name};
+use crate::bind::{Binder, check_table_path};
 use crate::expr::types::Coercibility;
 use crate::expr::{CompareOp, Expr, ExprType, build};
-use crate::parse::joins::PARENTHESES;
 use crate::plan::{Privilege, UsedColumns};
 
 /// How often the CTEs of a statement may stand in the place of their names, as in MySQL: each time they are bound and planned anew.
@@ -43,80 +42,49 @@ impl Side {
     }
 }
 
-/// `FROM DUAL`, which says that there is no table.
-fn is_dual(item: &sql::TableWithJoins) -> bool {
-    match &item.relation {
-        sql::TableFactor::Table { name, alias: None, .. } if item.joins.is_empty() => match split_name(name) {
-            Ok((None, name)) => name.eq_ignore_ascii_case("DUAL"),
-            _ => false,
-        },
-        _ => false,
-    }
-}
-
-/// An inner join without ON and USING.
-fn lacks_condition(join: &sql::Join) -> bool {
-    use sql::JoinOperator as J;
-    matches!(
-        &join.join_operator,
-        J::Join(constraint) | J::Inner(constraint) | J::CrossJoin(constraint) | J::StraightJoin(constraint)
-            if *constraint == sql::JoinConstraint::None
-    )
-}
-
 impl<'a> Binder<'a> {
     /// Binds the whole of FROM; the scope then sees all its columns.
-    pub(crate) fn bind_from(&mut self, from: &'a [sql::TableWithJoins]) -> Result<Option<FromTree>, SqlError> {
+    pub(crate) fn bind_from(&mut self, from: &'a [sql::TableRef]) -> Result<Option<FromTree>, SqlError> {
+        let Some(whole) = self.bind_tables(from)? else { return Ok(None) };
+        self.scope().see(whole.visible);
+        Ok(Some(whole.tree))
+    }
+
+    /// Tables with commas between them; `None` if there are none.
+    fn bind_tables(&mut self, tables: &'a [sql::TableRef]) -> Result<Option<BoundFrom>, SqlError> {
         let mut whole: Option<BoundFrom> = None;
-        for item in from.iter().filter(|item| !is_dual(item)) {
-            let next = self.bind_joins(item)?;
+        for table in tables {
+            let next = self.bind_table_ref(table)?;
             whole = Some(match whole {
                 None => next,
                 Some(left) => cross(left, next, JoinKind::Inner),
             });
         }
-        let Some(whole) = whole else { return Ok(None) };
-        self.scope().see(whole.visible);
-        Ok(Some(whole.tree))
+        Ok(whole)
     }
 
-    fn bind_joins(&mut self, item: &'a sql::TableWithJoins) -> Result<BoundFrom, SqlError> {
-        let mut left = self.bind_factor(&item.relation)?;
-        let mut open = vec![item.joins.iter()];
-        while let Some(joins) = open.last_mut() {
-            let Some(join) = joins.next() else {
-                open.pop();
-                continue;
-            };
-            let (relation, more) = match &join.relation {
-                // Joins from left to right, which the parser has nested because the first of them has no condition.
-                sql::TableFactor::NestedJoin { table_with_joins, alias: None } if lacks_condition(join) => {
-                    (&table_with_joins.relation, &table_with_joins.joins[..])
-                }
-                relation => (relation, &[][..]),
-            };
-            let right = self.bind_factor(relation)?;
-            left = self.bind_join(left, right, &join.join_operator)?;
-            open.push(more.iter());
-        }
-        Ok(left)
-    }
-
-    fn bind_join(
-        &mut self,
-        left: BoundFrom,
-        right: BoundFrom,
-        operator: &'a sql::JoinOperator,
-    ) -> Result<BoundFrom, SqlError> {
-        use sql::JoinOperator as J;
-        let (kind, swap, constraint) = match operator {
-            J::Join(constraint) | J::Inner(constraint) | J::CrossJoin(constraint) => {
-                (JoinKind::Inner, false, constraint)
+    fn bind_table_ref(&mut self, table: &'a sql::TableRef) -> Result<BoundFrom, SqlError> {
+        match table {
+            sql::TableRef::Table(factor) => self.bind_factor(factor),
+            sql::TableRef::Derived(derived) => self.bind_derived(derived),
+            sql::TableRef::Join(join) => {
+                let left = self.bind_table_ref(&join.left)?;
+                let right = self.bind_table_ref(&join.right)?;
+                self.bind_join(left, right, join)
             }
-            J::StraightJoin(constraint) => (JoinKind::Straight, false, constraint),
-            J::Left(constraint) | J::LeftOuter(constraint) => (JoinKind::Left, false, constraint),
-            J::Right(constraint) | J::RightOuter(constraint) => (JoinKind::Left, true, constraint),
-            _ => return Err(SqlError::not_supported("this kind of join")),
+            sql::TableRef::List(tables) => {
+                let bound = self.bind_tables(tables)?;
+                bound.ok_or_else(|| SqlError::unknown("parentheses without a table in them"))
+            }
+        }
+    }
+
+    fn bind_join(&mut self, left: BoundFrom, right: BoundFrom, join: &'a sql::Join) -> Result<BoundFrom, SqlError> {
+        let (kind, swap) = match join.kind {
+            sql::JoinKind::Inner => (JoinKind::Inner, false),
+            sql::JoinKind::Straight => (JoinKind::Straight, false),
+            sql::JoinKind::Left => (JoinKind::Left, false),
+            sql::JoinKind::Right => (JoinKind::Left, true),
         };
         if kind == JoinKind::Left {
             let tables = tables_of(if swap { &left.tree } else { &right.tree });
@@ -124,21 +92,18 @@ impl<'a> Binder<'a> {
                 self.scope().tables[table].outer_joined = true;
             }
         }
-        let (visible, on) = match constraint {
-            sql::JoinConstraint::None => (chain(&left.visible, &right.visible), Vec::new()),
-            sql::JoinConstraint::On(condition) => {
+        let (visible, on) = match &join.condition {
+            sql::JoinCondition::None => (chain(&left.visible, &right.visible), Vec::new()),
+            sql::JoinCondition::On(condition) => {
                 let visible = chain(&left.visible, &right.visible);
                 self.scope().see(visible.clone());
                 (visible, self.bind_condition(condition, ExprScope::new(Clause::On))?)
             }
-            sql::JoinConstraint::Using(columns) => {
-                let mut names = Vec::with_capacity(columns.len());
-                for column in columns {
-                    names.push(split_name(column)?.1.to_string());
-                }
+            sql::JoinCondition::Using(columns) => {
+                let names: Vec<String> = columns.iter().map(|column| column.text.to_string()).collect();
                 self.bind_using(&left.visible, &right.visible, &names, swap)?
             }
-            sql::JoinConstraint::Natural => {
+            sql::JoinCondition::Natural => {
                 let (side, other) = if swap { (&right, &left) } else { (&left, &right) };
                 let names = self.common_names(&side.visible, &other.visible);
                 self.bind_using(&left.visible, &right.visible, &names, swap)?
@@ -203,32 +168,27 @@ impl<'a> Binder<'a> {
     }
 
     fn bind_factor(&mut self, factor: &'a sql::TableFactor) -> Result<BoundFrom, SqlError> {
-        match factor {
-            sql::TableFactor::Table { sample: Some(_), .. } => Err(SqlError::not_supported("TABLESAMPLE")),
-            sql::TableFactor::Table { name, alias, args: None, index_hints, partitions, .. } => {
-                if !partitions.is_empty() {
-                    return Err(SqlError::not_supported("PARTITION"));
-                }
-                let (schema, name) = split_table_name(name)?;
-                let table = self.bind_table(schema, name, alias.as_ref(), index_hints)?;
-                self.add_table(table)
-            }
-            sql::TableFactor::Derived { lateral: false, subquery, alias, .. } => {
-                let Some(alias) = alias else {
-                    let message = "Every derived table must have its own alias";
-                    return Err(SqlError::new(codes::DERIVED_MUST_HAVE_ALIAS, message));
-                };
-                let names = alias.columns.iter().map(|column| column.name.value.clone()).collect();
-                let table = self.derived_table(subquery, &alias.name.value, names, None)?;
-                self.add_table(table)
-            }
-            sql::TableFactor::NestedJoin { table_with_joins, alias }
-                if alias.as_ref().is_none_or(|alias| alias.name.value == PARENTHESES) =>
-            {
-                self.bind_joins(table_with_joins)
-            }
-            other => Err(SqlError::not_supported(other)),
+        if !factor.partitions.is_empty() {
+            return Err(SqlError::not_supported("PARTITION"));
         }
+        check_table_path(&factor.name)?;
+        let (schema, name) = factor.name.parts();
+        let alias = factor.alias.as_ref().map_or(name, sql::Name::as_str);
+        let table = self.bind_table(schema, name, alias, &factor.hints)?;
+        self.add_table(table)
+    }
+
+    fn bind_derived(&mut self, derived: &'a sql::Derived) -> Result<BoundFrom, SqlError> {
+        if derived.lateral {
+            return Err(SqlError::not_supported("LATERAL"));
+        }
+        let Some(alias) = &derived.alias else {
+            let message = "Every derived table must have its own alias";
+            return Err(SqlError::new(codes::DERIVED_MUST_HAVE_ALIAS, message));
+        };
+        let names = derived.columns.iter().map(|column| column.text.to_string()).collect();
+        let table = self.derived_table(&derived.query, &alias.text, names, None)?;
+        self.add_table(table)
     }
 
     fn add_table(&mut self, table: BoundTable) -> Result<BoundFrom, SqlError> {
@@ -242,13 +202,9 @@ impl<'a> Binder<'a> {
         &mut self,
         schema: Option<&'a str>,
         name: &'a str,
-        alias: Option<&'a sql::TableAlias>,
-        hints: &'a [sql::TableIndexHints],
+        alias: &'a str,
+        hints: &'a [sql::IndexHint],
     ) -> Result<BoundTable, SqlError> {
-        if alias.is_some_and(|alias| !alias.columns.is_empty()) {
-            return Err(SqlError::not_supported("column names behind a table's alias"));
-        }
-        let alias = alias.map_or(name, |alias| &alias.name.value);
         if schema.is_none()
             && let Some(cte) = self.ctes.iter().rposition(|cte| cte.name == name)
         {
@@ -399,26 +355,22 @@ pub(crate) fn tables_of(tree: &FromTree) -> Vec<usize> {
     }
 }
 
-fn index_hints(
-    table: &types::TableDef,
-    alias: &str,
-    hints: &[sql::TableIndexHints],
-) -> Result<Vec<IndexHint>, SqlError> {
-    let has = |kind| hints.iter().any(|hint| hint.hint_type == kind);
-    if has(sql::TableIndexHintType::Use) && has(sql::TableIndexHintType::Force) {
+fn index_hints(table: &types::TableDef, alias: &str, hints: &[sql::IndexHint]) -> Result<Vec<IndexHint>, SqlError> {
+    let has = |kind| hints.iter().any(|hint| hint.kind == kind);
+    if has(sql::IndexHintKind::Use) && has(sql::IndexHintKind::Force) {
         return Err(SqlError::new(codes::WRONG_USAGE, "Incorrect usage of USE INDEX and FORCE INDEX"));
     }
     let mut bound = Vec::with_capacity(hints.len());
     for hint in hints {
-        let kind = match hint.hint_type {
-            sql::TableIndexHintType::Use => IndexHintKind::Use,
-            sql::TableIndexHintType::Force => IndexHintKind::Force,
-            sql::TableIndexHintType::Ignore => IndexHintKind::Ignore,
+        let kind = match hint.kind {
+            sql::IndexHintKind::Use => IndexHintKind::Use,
+            sql::IndexHintKind::Force => IndexHintKind::Force,
+            sql::IndexHintKind::Ignore => IndexHintKind::Ignore,
         };
-        let mut indexes = Vec::with_capacity(hint.index_names.len());
-        for name in &hint.index_names {
-            let message = || format!("Key '{}' doesn't exist in table '{alias}'", name.value);
-            let index = table.index_number(&name.value);
+        let mut indexes = Vec::with_capacity(hint.indexes.len());
+        for name in &hint.indexes {
+            let message = || format!("Key '{}' doesn't exist in table '{alias}'", name.text);
+            let index = table.index_number(&name.text);
             indexes.push(index.ok_or_else(|| SqlError::new(codes::KEY_DOES_NOT_EXIST, message()))?);
         }
         bound.push(IndexHint { kind, indexes });
@@ -432,18 +384,4 @@ pub(crate) fn find_target(tables: &[BoundTable], schema: Option<&str>, name: &st
         .iter()
         .position(|table| table.is_named(schema, name))
         .ok_or_else(|| SqlError::new(codes::UNKNOWN_TABLE, format!("Unknown table '{name}' in MULTI DELETE")))
-}
-
-/// A column of UPDATE's SET or INSERT's list, by name.
-pub(crate) fn column_name_of(name: &sql::ObjectName) -> Result<ColumnName<'_>, SqlError> {
-    let mut parts = Vec::with_capacity(3);
-    for part in &name.0 {
-        parts.push(part.as_ident().ok_or_else(|| SqlError::not_supported(name))?.value.as_str());
-    }
-    Ok(match parts[..] {
-        [column] => ColumnName { schema: None, table: None, column },
-        [table, column] => ColumnName { schema: None, table: Some(table), column },
-        [schema, table, column] => ColumnName { schema: Some(schema), table: Some(table), column },
-        _ => return Err(SqlError::not_supported(name)),
-    })
 }

@@ -1,12 +1,12 @@
 //! Literals, casts, and what is written beside them: signs, introducers, units.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::charset::Charset;
 use types::{CollationId, Value};
 
 use crate::bind::Binder;
-use crate::bind::expr::{ExprScope, interval_unit, unsupported};
+use crate::bind::expr::{ExprScope, unsupported};
 use crate::bind::frame::SlotSource;
 use crate::charsets;
 use crate::expr::build;
@@ -17,99 +17,65 @@ use crate::parse::{bit_bytes, hex_bytes};
 impl<'a> Binder<'a> {
     pub(crate) fn bind_unary(
         &mut self,
-        op: sql::UnaryOperator,
+        op: sql::UnaryOp,
         expr: &'a sql::Expr,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
         // -9223372036854775808 is one literal, not the negative of a number that is too large.
-        if op == sql::UnaryOperator::Minus
-            && let sql::Expr::Value(value) = expr
-            && let sql::Value::Number(digits, _) = &value.value
+        if op == sql::UnaryOp::Minus
+            && let sql::ExprKind::Literal(sql::Literal::Number(digits)) = &expr.kind
         {
             return negative_number(digits);
         }
         let arg = self.bind_expr(expr, scope)?;
         // The only constant of which the negative needs another type.
-        let is_least = op == sql::UnaryOperator::Minus && arg.ty.kind == Kind::Int;
+        let is_least = op == sql::UnaryOp::Minus && arg.ty.kind == Kind::Int;
         let arg = match is_least && constant(&arg, self.context.session) == Some(Value::Int(i64::MIN)) {
             true => build::integer_literal(i64::MIN),
             false => arg,
         };
         match op {
-            sql::UnaryOperator::Plus => Ok(arg),
-            sql::UnaryOperator::Minus => {
+            sql::UnaryOp::Plus => Ok(arg),
+            sql::UnaryOp::Minus => {
                 let mut arg = arg;
                 self.assume_param(&mut arg, &ExprType::of_kind(Kind::Any), scope);
                 build::negate(arg)
             }
-            sql::UnaryOperator::Not | sql::UnaryOperator::BangNot => Ok(build::not(arg)),
-            sql::UnaryOperator::BitwiseNot => Ok(build::bit_not(arg)),
-            other => Err(SqlError::not_supported(format_args!("operator {other}"))),
+            sql::UnaryOp::Not | sql::UnaryOp::Bang => Ok(build::not(arg)),
+            sql::UnaryOp::BitNot => Ok(build::bit_not(arg)),
         }
     }
 
-    pub(crate) fn bind_value(&mut self, value: &sql::Value) -> Result<Expr, SqlError> {
-        use sql::Value as V;
-        match value {
-            V::NationalStringLiteral(text) => {
+    pub(crate) fn bind_literal(&mut self, literal: &sql::Literal) -> Result<Expr, SqlError> {
+        match literal {
+            sql::Literal::National(text) => {
                 let client = self.context.session.character_set_client;
-                text_of_bytes(&client.encode_lossy(text.as_bytes()), self.charset_collation("utf8mb3")?)
+                text_of_bytes(&client.encode_lossy(text.text.as_bytes()), self.charset_collation("utf8mb3")?)
             }
-            V::Placeholder(name) => match name.trim_start_matches('?').parse() {
-                Ok(number) => Ok(Expr::param(number, self.context.param_types.get(number))),
-                Err(_) => Err(SqlError::not_supported(format_args!("the placeholder {name}"))),
-            },
             other => plain(other, self.context.session.collation_connection),
         }
     }
 
-    pub(crate) fn bind_typed_string(&mut self, typed: &sql::TypedString) -> Result<Expr, SqlError> {
-        let kind = match typed.data_type {
-            sql::DataType::Date => Kind::Date,
-            sql::DataType::Time(..) => Kind::Time,
-            sql::DataType::Timestamp(..) | sql::DataType::Datetime(_) => Kind::DateTime,
-            ref other => return Err(SqlError::not_supported(format_args!("literals of type {other}"))),
+    pub(crate) fn bind_temporal(&mut self, kind: sql::TemporalKind, text: &str) -> Result<Expr, SqlError> {
+        let kind = match kind {
+            sql::TemporalKind::Date => Kind::Date,
+            sql::TemporalKind::Time => Kind::Time,
+            sql::TemporalKind::Timestamp => Kind::DateTime,
         };
-        match typed.value.value.clone().into_string() {
-            Some(text) => build::temporal_literal(kind, &text, self.context.session),
-            None => Err(SqlError::not_supported(&typed.value)),
-        }
+        build::temporal_literal(kind, text, self.context.session)
     }
 
-    /// `_utf8mb4'…'`, `_binary'…'`, `BINARY expr`.
-    pub(crate) fn bind_introducer(
-        &mut self,
-        prefix: &str,
-        value: &'a sql::Expr,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        let name = prefix.trim_start_matches('_').to_ascii_lowercase();
-        let collation = self.charset_collation(&name)?;
-        let literal = match value {
-            sql::Expr::Value(value) => Some(&value.value),
-            _ => None,
-        };
+    /// `_utf8mb4'…'`, `_binary'…'`.
+    pub(crate) fn bind_introducer(&mut self, charset: &str, literal: &sql::Literal) -> Result<Expr, SqlError> {
+        let collation = self.charset_collation(&charset.to_ascii_lowercase())?;
         let client = self.context.session.character_set_client;
-        match literal {
+        match (literal, bytes_of(literal)) {
             // The bytes that the client wrote, whatever they are in its own character set.
-            Some(sql::Value::SingleQuotedString(text) | sql::Value::DoubleQuotedString(text)) => {
-                if collation == CollationId::BINARY {
-                    return binary_text(text, client);
-                }
-                return text_of_bytes(&client.encode_lossy(text.as_bytes()), collation);
-            }
-            Some(other) if let Some(bytes) = bytes_of(other) => {
-                return match collation {
-                    CollationId::BINARY => binary_bytes(bytes),
-                    collation => text_of_bytes(&bytes, collation),
-                };
-            }
-            _ => {}
-        }
-        let bound = self.bind_expr(value, scope)?;
-        match collation {
-            CollationId::BINARY => build::cast(bound, CastType::Binary { bytes: None }, collation),
-            _ => build::cast(bound, CastType::Char { chars: None }, collation),
+            (sql::Literal::Text(text), _) if collation == CollationId::BINARY => binary_text(&text.text, client),
+            (sql::Literal::Text(text), _) => text_of_bytes(&client.encode_lossy(text.text.as_bytes()), collation),
+            (_, Some(bytes)) if collation == CollationId::BINARY => binary_bytes(bytes),
+            (_, Some(bytes)) => text_of_bytes(&bytes, collation),
+            (other, None) => Err(SqlError::not_supported(format_args!("_{charset} {other}"))),
         }
     }
 
@@ -131,38 +97,34 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// `CAST(expr AS CHAR CHARACTER SET charset)`
-    pub(crate) fn bind_cast_in(&mut self, bound: Expr, to: &sql::DataType, charset: &str) -> Result<Expr, SqlError> {
-        let collation = self.charset_collation(&charset.to_ascii_lowercase())?;
-        match (cast_type(to, self.context.session.sql_mode)?, collation) {
-            (CastType::Char { chars }, CollationId::BINARY) => {
-                build::cast(bound, CastType::Binary { bytes: chars }, CollationId::BINARY)
-            }
-            (to, collation) => build::cast(bound, to, collation),
-        }
-    }
-
-    pub(crate) fn bind_cast(&mut self, bound: Expr, to: &sql::DataType) -> Result<Expr, SqlError> {
-        let to = cast_type(to, self.context.session.sql_mode)?;
+    pub(crate) fn bind_cast(&mut self, bound: Expr, to: &sql::CastType) -> Result<Expr, SqlError> {
+        let cast = cast_type(to, self.context.session.sql_mode)?;
         let collation = match to {
-            CastType::Char { .. } => self.context.session.collation_connection,
+            sql::CastType::Char(_, sql::CastCharset::Connection) => self.context.session.collation_connection,
+            sql::CastType::Char(_, sql::CastCharset::Named(charset)) => {
+                self.charset_collation(&charset.text.to_ascii_lowercase())?
+            }
             _ => CollationId::BINARY,
         };
-        build::cast(bound, to, collation)
+        match (cast, to) {
+            // Of the character set that is none.
+            (CastType::Char { chars }, sql::CastType::Char(_, sql::CastCharset::Named(_)))
+                if collation == CollationId::BINARY =>
+            {
+                build::cast(bound, CastType::Binary { bytes: chars }, CollationId::BINARY)
+            }
+            (cast, _) => build::cast(bound, cast, collation),
+        }
     }
 
     pub(crate) fn bind_interval(
         &mut self,
         date: Expr,
-        interval: &'a sql::Interval,
+        (amount, unit): (&'a sql::Expr, sql::IntervalUnit),
         subtract: bool,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
-        let amount = self.bind_expr(&interval.value, scope)?;
-        let unit = match (&interval.leading_field, &interval.last_field) {
-            (Some(unit), None) => interval_unit(&unit.to_string())?,
-            _ => return Err(SqlError::not_supported(interval)),
-        };
+        let amount = self.bind_expr(amount, scope)?;
         build::interval(date, amount, unit, subtract)
     }
 
@@ -198,16 +160,15 @@ impl<'a> Binder<'a> {
 }
 
 /// A literal that means the same in every place: the connection's collation is that of its text.
-pub(crate) fn plain(value: &sql::Value, collation: CollationId) -> Result<Expr, SqlError> {
-    use sql::Value as V;
-    match value {
-        V::Number(digits, _) => build::number_literal(digits),
-        V::SingleQuotedString(text) | V::DoubleQuotedString(text) => Ok(build::string_literal(text, collation)),
-        V::HexStringLiteral(digits) => Ok(build::hex_literal(hex_bytes(digits))),
-        V::SingleQuotedByteStringLiteral(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
-        V::Boolean(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
-        V::Null => Ok(Expr::null()),
-        other => Err(SqlError::not_supported(other)),
+pub(crate) fn plain(literal: &sql::Literal, collation: CollationId) -> Result<Expr, SqlError> {
+    match literal {
+        sql::Literal::Number(digits) => build::number_literal(digits),
+        sql::Literal::Text(text) => Ok(build::string_literal(&text.text, collation)),
+        sql::Literal::Hex(digits) => Ok(build::hex_literal(hex_bytes(digits))),
+        sql::Literal::Bits(bits) => Ok(build::bytes_literal(bit_bytes(bits))),
+        sql::Literal::Bool(truth) => Ok(Expr::literal(types::Value::from(*truth), ExprType::truth(false))),
+        sql::Literal::Null => Ok(Expr::null()),
+        sql::Literal::National(_) => Err(SqlError::not_supported(literal)),
     }
 }
 
@@ -220,10 +181,10 @@ pub(crate) fn negative_number(digits: &str) -> Result<Expr, SqlError> {
 }
 
 /// The bytes of hexadecimal or binary digits.
-pub(crate) fn bytes_of(value: &sql::Value) -> Option<Vec<u8>> {
-    match value {
-        sql::Value::HexStringLiteral(digits) => Some(hex_bytes(digits)),
-        sql::Value::SingleQuotedByteStringLiteral(bits) => Some(bit_bytes(bits)),
+pub(crate) fn bytes_of(literal: &sql::Literal) -> Option<Vec<u8>> {
+    match literal {
+        sql::Literal::Hex(digits) => Some(hex_bytes(digits)),
+        sql::Literal::Bits(bits) => Some(bit_bytes(bits)),
         _ => None,
     }
 }
@@ -249,18 +210,13 @@ fn text_of_bytes(bytes: &[u8], collation: CollationId) -> Result<Expr, SqlError>
     Ok(build::string_literal(&charsets::text_of(bytes, collation.charset())?, collation))
 }
 
-fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
-    use sql::DataType as D;
+fn cast_type(ty: &sql::CastType, mode: SqlMode) -> Result<CastType, SqlError> {
+    use sql::CastType as C;
     let too_wide = || {
         let message = format!("Display width out of range for column 'cast as char' (max = {})", u32::MAX);
         SqlError::new(codes::TOO_BIG_DISPLAYWIDTH, message)
     };
-    let chars = |length: &Option<sql::CharacterLength>| match length {
-        Some(sql::CharacterLength::IntegerLength { length, .. }) => {
-            u32::try_from(*length).map(Some).map_err(|_| too_wide())
-        }
-        _ => Ok(None),
-    };
+    let length = |length: &Option<u64>| length.map(u32::try_from).transpose().map_err(|_| too_wide());
     let fsp = |fsp: &Option<u64>| match fsp {
         None => Ok(0),
         Some(fsp) if *fsp <= 6 => Ok(*fsp as u8),
@@ -270,39 +226,27 @@ fn cast_type(ty: &sql::DataType, mode: SqlMode) -> Result<CastType, SqlError> {
         )),
     };
     Ok(match ty {
-        D::Signed | D::SignedInteger | D::Int(_) | D::Integer(_) | D::BigInt(_) => CastType::Signed,
-        D::Unsigned | D::UnsignedInteger | D::IntUnsigned(_) | D::BigIntUnsigned(_) | D::IntegerUnsigned(_) => {
-            CastType::Unsigned
-        }
-        D::Char(length) | D::Character(length) | D::Varchar(length) | D::Nvarchar(length) => {
-            CastType::Char { chars: chars(length)? }
-        }
-        D::Binary(length) => CastType::Binary { bytes: length.map(u32::try_from).transpose().map_err(|_| too_wide())? },
-        D::Date => CastType::Date,
-        D::JSON => CastType::Json,
-        D::Time(digits, _) => CastType::Time { fsp: fsp(digits)? },
-        D::Datetime(digits) | D::Timestamp(digits, _) => CastType::DateTime { fsp: fsp(digits)? },
-        D::Decimal(info) | D::Dec(info) | D::Numeric(info) => decimal_type(info)?,
-        D::Float(_) if mode.has(SqlMode::REAL_AS_FLOAT) => CastType::Float,
-        D::Float(sql::ExactNumberInfo::Precision(25..)) => CastType::Double,
-        D::Float(_) | D::Float4 | D::Float32 => CastType::Float,
-        D::Double(_) | D::DoublePrecision | D::Real | D::Float64 | D::Float8 => CastType::Double,
-        D::Custom(name, args) if args.is_empty() => match name.to_string().to_ascii_lowercase().as_str() {
-            "year" => CastType::Year,
-            "json" => CastType::Json,
-            "signed" => CastType::Signed,
-            "unsigned" => CastType::Unsigned,
-            _ => return Err(SqlError::not_supported(format_args!("CAST(… AS {ty})"))),
-        },
-        other => return Err(SqlError::not_supported(format_args!("CAST(… AS {other})"))),
+        C::Signed => CastType::Signed,
+        C::Unsigned => CastType::Unsigned,
+        C::Char(chars, _) => CastType::Char { chars: length(chars)? },
+        C::Binary(bytes) => CastType::Binary { bytes: length(bytes)? },
+        C::Date => CastType::Date,
+        C::Year => CastType::Year,
+        C::Json => CastType::Json,
+        C::Time(digits) => CastType::Time { fsp: fsp(digits)? },
+        C::DateTime(digits) => CastType::DateTime { fsp: fsp(digits)? },
+        C::Decimal(digits) => decimal_type(*digits)?,
+        C::Float(_) if mode.has(SqlMode::REAL_AS_FLOAT) => CastType::Float,
+        C::Float(Some(25..)) | C::Double | C::Real => CastType::Double,
+        C::Float(_) => CastType::Float,
+        C::Other(_) => return Err(SqlError::not_supported(format_args!("CAST(… AS {ty})"))),
     })
 }
 
-fn decimal_type(info: &sql::ExactNumberInfo) -> Result<CastType, SqlError> {
-    let (precision, scale) = match *info {
-        sql::ExactNumberInfo::None => (10, 0),
-        sql::ExactNumberInfo::Precision(precision) => (precision, 0),
-        sql::ExactNumberInfo::PrecisionAndScale(precision, scale) => (precision, scale.max(0) as u64),
+fn decimal_type(digits: Option<(u64, Option<u64>)>) -> Result<CastType, SqlError> {
+    let (precision, scale) = match digits {
+        None => (10, 0),
+        Some((precision, scale)) => (precision, scale.unwrap_or(0)),
     };
     if precision > 65 {
         let message = format!("Too-big precision {precision} specified for 'CAST'. Maximum is 65.");

@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes, memory};
 use engine::{Table, TableMode};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
@@ -318,26 +318,11 @@ impl<'a> Binder<'a> {
     }
 }
 
-/// The same of a table (1102, 1103 for what can be none's name, but for that of a temporary table that is being filled).
-pub(crate) fn split_table_name(name: &sql::ObjectName) -> Result<(Option<&str>, &str), SqlError> {
-    let (schema, name) = split_name(name)?;
+/// 1102, 1103 for the name of what can be no table, but for that of a temporary table that is being filled.
+pub(crate) fn check_table_path(path: &sql::TablePath) -> Result<(), SqlError> {
+    let (schema, name) = path.parts();
     if name != HIDDEN {
         check_table_name(name)?;
     }
-    schema.map_or(Ok(()), check_database_name)?;
-    Ok((schema, name))
-}
-
-/// Schema and name out of `schema.name` or `name`.
-pub(crate) fn split_name(name: &sql::ObjectName) -> Result<(Option<&str>, &str), SqlError> {
-    let mut parts = Vec::with_capacity(2);
-    for part in &name.0 {
-        let ident = part.as_ident().ok_or_else(|| SqlError::not_supported("this kind of name"))?;
-        parts.push(ident.value.as_str());
-    }
-    match parts[..] {
-        [name] => Ok((None, name)),
-        [schema, name] => Ok((Some(schema), name)),
-        _ => Err(SqlError::new(codes::WRONG_TABLE_NAME, format!("Incorrect table name '{name}'"))),
-    }
+    schema.map_or(Ok(()), check_database_name)
 }

@@ -1,9 +1,6 @@
 //! Names of result columns that have no alias: as in MySQL the text that the statement has for them.
 
-use sqlparser::ast as sql;
-
-use crate::bind::call::expr_of;
-use crate::parse::{ParseContext, first_string, select_items};
+use syntax::ast as sql;
 
 /// So many bytes of its text name a column.
 const TITLE_BYTES: usize = 255;
@@ -21,68 +18,38 @@ fn cut(name: &str, bytes: usize) -> &str {
     &name[..name.floor_char_boundary(bytes)]
 }
 
-/// The names of a SELECT's items, without regard to aliases.
-pub(crate) fn item_names(select: &sql::Select, text: &str, context: &ParseContext) -> Vec<String> {
-    let offset = (select.select_token.0.span.start.column as usize).saturating_sub(1);
-    // A query that was made here has no text.
-    let written = select_items(text, offset, context).filter(|written| written.len() == select.projection.len());
-    let name = |(at, item): (usize, &sql::SelectItem)| match item {
-        sql::SelectItem::UnnamedExpr(expr) => {
-            let written = written.as_ref().map(|written| &text[written[at].clone()]);
-            let first = || written.filter(|_| is_text(expr)).and_then(|written| first_string(written, context));
-            let own = first().or_else(|| own_name(expr));
-            let whole = own.unwrap_or_else(|| written.map_or_else(|| expr.to_string(), str::to_owned));
-            cut(&whole, TITLE_BYTES).to_owned()
-        }
-        _ => String::new(),
-    };
-    select.projection.iter().enumerate().map(name).collect()
+/// The name of an item of a select list that has no alias; `text` is the statement's, or no text if it was made here.
+pub(crate) fn item_name(expr: &sql::Expr, text: &str) -> String {
+    let name =
+        first_part(expr).map(str::to_owned).or_else(|| own_name(expr)).unwrap_or_else(|| match expr.span.of(text) {
+            "" => expr.to_string(),
+            written => written.to_owned(),
+        });
+    cut(&name, TITLE_BYTES).to_owned()
 }
 
-/// Whether it is a text, which may be written in several parts: the first of them names it.
-fn is_text(expr: &sql::Expr) -> bool {
-    match expr {
-        sql::Expr::Nested(inner) | sql::Expr::Prefixed { value: inner, .. } => is_text(inner),
-        sql::Expr::Value(value) => matches!(
-            value.value,
-            sql::Value::SingleQuotedString(_)
-                | sql::Value::DoubleQuotedString(_)
-                | sql::Value::NationalStringLiteral(_)
-        ),
-        _ => false,
-    }
-}
-
-fn is_name_const(function: &sql::Function) -> bool {
-    matches!(&function.name.0[..], [sql::ObjectNamePart::Identifier(name)] if name.value.eq_ignore_ascii_case("name_const"))
-}
-
-/// The name that NAME_CONST gives.
-fn named_by_call(function: &sql::Function) -> Option<String> {
-    match &function.args {
-        sql::FunctionArguments::List(list) => own_name(expr_of(list.args.first()?)?),
+/// Of text in several parts the first one, which names it.
+fn first_part(expr: &sql::Expr) -> Option<&str> {
+    match &expr.kind {
+        sql::ExprKind::Nested(inner) => first_part(inner),
+        sql::ExprKind::Literal(sql::Literal::Text(text) | sql::Literal::National(text))
+        | sql::ExprKind::Introduced(_, sql::Literal::Text(text)) => Some(text.first()),
         _ => None,
     }
 }
 
 /// The name of a column or a literal, parentheses and plus signs apart; everything else is named as it is written.
 fn own_name(expr: &sql::Expr) -> Option<String> {
-    match expr {
-        sql::Expr::Nested(inner) | sql::Expr::UnaryOp { op: sql::UnaryOperator::Plus, expr: inner } => own_name(inner),
-        sql::Expr::Identifier(name) => (!name.value.starts_with('@')).then(|| name.value.clone()),
-        sql::Expr::CompoundIdentifier(names) => {
-            names.last().filter(|_| !names[0].value.starts_with('@')).map(|name| name.value.clone())
-        }
-        sql::Expr::Prefixed { value, .. } => own_name(value),
-        sql::Expr::Function(function) if is_name_const(function) => named_by_call(function),
-        sql::Expr::Value(value) => match &value.value {
-            sql::Value::SingleQuotedString(text)
-            | sql::Value::DoubleQuotedString(text)
-            | sql::Value::NationalStringLiteral(text) => Some(text.clone()),
-            sql::Value::Number(digits, _) => Some(digits.clone()),
-            sql::Value::Null => Some("NULL".into()),
-            sql::Value::Placeholder(_) => Some("?".into()),
-            _ => None,
+    match &expr.kind {
+        sql::ExprKind::Nested(inner) | sql::ExprKind::Unary(sql::UnaryOp::Plus, inner) => own_name(inner),
+        sql::ExprKind::Column(path) => Some(path.name.text.to_string()),
+        sql::ExprKind::Call(call) if call.name.text.eq_ignore_ascii_case("name_const") => own_name(call.args.first()?),
+        sql::ExprKind::Param(_) => Some("?".into()),
+        sql::ExprKind::Literal(literal) | sql::ExprKind::Introduced(_, literal) => match literal {
+            sql::Literal::Text(text) | sql::Literal::National(text) => Some(text.text.to_string()),
+            sql::Literal::Number(digits) => Some(digits.to_string()),
+            sql::Literal::Null => Some("NULL".into()),
+            sql::Literal::Bool(_) | sql::Literal::Hex(_) | sql::Literal::Bits(_) => None,
         },
         _ => None,
     }

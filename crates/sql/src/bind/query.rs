@@ -1,7 +1,7 @@
 //! Queries: WITH, the branches of a UNION, VALUES, and the LIMIT around them.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::call::is_number_or_param;
 use crate::bind::expr::{Clause, ExprScope};
@@ -13,14 +13,15 @@ use crate::expr::{Expr, ExprType, Kind};
 /// What stands around a query's body.
 #[derive(Default)]
 pub(crate) struct Tail<'a> {
-    pub(crate) order: &'a [sql::OrderByExpr],
-    pub(crate) limit: Option<&'a sql::LimitClause>,
-    pub(crate) lock: Option<&'a sql::LockClause>,
+    pub(crate) order: &'a [sql::OrderItem],
+    pub(crate) limit: Option<&'a sql::Limit>,
+    pub(crate) lock: Option<&'a sql::Lock>,
+    pub(crate) into: Option<&'a sql::Into>,
 }
 
 impl Tail<'_> {
     fn is_empty(&self) -> bool {
-        self.order.is_empty() && self.limit.is_none() && self.lock.is_none()
+        self.order.is_empty() && self.limit.is_none() && self.lock.is_none() && self.into.is_none()
     }
 }
 
@@ -31,102 +32,90 @@ impl<'a> Binder<'a> {
     }
 
     /// A query behind whose parentheses there may be a locking clause.
-    fn bind_query_in(
-        &mut self,
-        query: &'a sql::Query,
-        lock: Option<&'a sql::LockClause>,
-    ) -> Result<BoundQuery, SqlError> {
+    fn bind_query_in(&mut self, query: &'a sql::Query, lock: Option<&'a sql::Lock>) -> Result<BoundQuery, SqlError> {
         let ctes = self.ctes.len();
         if let Some(with) = &query.with {
             self.add_ctes(with)?;
         }
-        let order = match &query.order_by {
-            None => &[][..],
-            Some(sql::OrderBy { kind: sql::OrderByKind::Expressions(items), .. }) => items,
-            Some(_) => return Err(SqlError::not_supported("ORDER BY ALL")),
-        };
         if lock.is_some() && !query.locks.is_empty() {
             return Err(locked_twice(query));
         }
         if query.locks.len() > 1 {
             return Err(SqlError::not_supported("more than one locking clause"));
         }
-        let tail = Tail { order, limit: query.limit_clause.as_ref(), lock: query.locks.first().or(lock) };
+        let tail = Tail {
+            order: &query.order_by,
+            limit: query.limit.as_ref(),
+            lock: query.locks.first().or(lock),
+            into: query.into.as_ref(),
+        };
         let bound = self.bind_body(&query.body, tail);
         self.ctes.truncate(ctes);
         bound
     }
 
-    fn add_ctes(&mut self, with: &'a sql::With) -> Result<(), SqlError> {
+    /// Adds what WITH names to the names that a query may have for tables.
+    pub(crate) fn add_ctes(&mut self, with: &'a sql::With) -> Result<(), SqlError> {
         if with.recursive {
             return Err(SqlError::not_supported("WITH RECURSIVE"));
         }
-        for cte in &with.cte_tables {
-            let name = cte.alias.name.value.clone();
-            let columns = cte.alias.columns.iter().map(|column| column.name.value.clone()).collect();
+        for cte in &with.ctes {
+            let name = cte.name.text.to_string();
+            let columns = cte.columns.iter().map(|column| column.text.to_string()).collect();
             let visible = self.ctes.len();
             self.ctes.push(Cte { name, columns, query: &cte.query, visible });
         }
         Ok(())
     }
 
-    fn bind_body(&mut self, body: &'a sql::SetExpr, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
+    fn bind_body(&mut self, body: &'a sql::Body, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
         match body {
-            sql::SetExpr::Select(select) => self.bind_select(select, tail),
-            sql::SetExpr::Query(query) => {
+            sql::Body::Select(select) => self.bind_select(select, tail),
+            sql::Body::Query(query) => {
                 let branch = self.bind_query_in(query, tail.lock)?;
                 let tail = Tail { lock: None, ..tail };
                 if tail.is_empty() { Ok(branch) } else { self.bind_union(vec![branch], None, tail) }
             }
-            sql::SetExpr::SetOperation { .. } => {
-                let (mut branches, mut distinct_until) = (Vec::new(), None);
-                self.flatten_union(body, tail.lock, &mut branches, &mut distinct_until)?;
-                self.bind_union(branches, distinct_until, Tail { lock: None, ..tail })
+            sql::Body::Set(first, branches) => {
+                let (bound, distinct_until) = self.bind_branches_of_union(first, branches, tail.lock)?;
+                self.bind_union(bound, distinct_until, Tail { lock: None, ..tail })
             }
-            sql::SetExpr::Values(values) => {
-                let query = self.bind_values(values)?;
+            sql::Body::Values(rows) => {
+                let query = self.bind_values(rows)?;
                 if tail.is_empty() { Ok(query) } else { self.bind_union(vec![query], None, tail) }
             }
-            other => Err(SqlError::not_supported(other)),
         }
     }
 
-    /// The branches from left to right; a UNION DISTINCT makes all before it distinct too. A locking clause at the end is the last one's.
-    fn flatten_union(
+    /// The branches from left to right, and the last one of which all before it are made distinct too. A locking clause at the end is the last one's.
+    fn bind_branches_of_union(
         &mut self,
-        body: &'a sql::SetExpr,
-        lock: Option<&'a sql::LockClause>,
-        branches: &mut Vec<BoundQuery>,
-        distinct_until: &mut Option<usize>,
-    ) -> Result<(), SqlError> {
-        // The tree leans to the left, and is as deep as there are branches.
-        let (mut first, mut others) = (body, Vec::new());
-        while let sql::SetExpr::SetOperation { left, op, set_quantifier, right } = first {
-            if *op != sql::SetOperator::Union {
-                return Err(SqlError::not_supported(op));
+        first: &'a sql::Body,
+        others: &'a [sql::SetBranch],
+        lock: Option<&'a sql::Lock>,
+    ) -> Result<(Vec<BoundQuery>, Option<usize>), SqlError> {
+        let mut bound = vec![self.bind_body(first, Tail::default())?];
+        let mut distinct_until = None;
+        for (at, branch) in others.iter().enumerate() {
+            match branch.op {
+                sql::SetOp::Union => {}
+                sql::SetOp::Except => return Err(SqlError::not_supported("EXCEPT")),
+                sql::SetOp::Intersect => return Err(SqlError::not_supported("INTERSECT")),
             }
-            others.push((right, set_quantifier));
-            first = left;
-        }
-        branches.push(self.bind_body(first, Tail::default())?);
-        for (at, (branch, set_quantifier)) in others.into_iter().enumerate().rev() {
-            let lock = lock.filter(|_| at == 0);
-            branches.push(self.bind_body(branch, Tail { lock, ..Tail::default() })?);
-            match set_quantifier {
-                sql::SetQuantifier::All => {}
-                sql::SetQuantifier::None | sql::SetQuantifier::Distinct => *distinct_until = Some(branches.len() - 1),
-                other => return Err(SqlError::not_supported(other)),
+            let lock = lock.filter(|_| at + 1 == others.len());
+            bound.push(self.bind_body(&branch.body, Tail { lock, ..Tail::default() })?);
+            if !branch.all {
+                distinct_until = Some(bound.len() - 1);
             }
         }
-        Ok(())
+        Ok((bound, distinct_until))
     }
 
-    pub(crate) fn bind_values(&mut self, values: &'a sql::Values) -> Result<BoundQuery, SqlError> {
-        let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(values.rows.len());
+    pub(crate) fn bind_values(&mut self, values: &'a [Vec<sql::Expr>]) -> Result<BoundQuery, SqlError> {
+        let mut rows: Vec<Vec<Expr>> = Vec::with_capacity(values.len());
         let mut types: Vec<ExprType> = Vec::new();
-        for row in &values.rows {
-            let exprs: &'a [sql::Expr] = row;
-            let row = self.bind_constants(exprs)?;
+        for row in values {
+            let row = self.bind_constants(row)?;
             if rows.is_empty() {
                 if row.is_empty() {
                     let message = "Each row of a VALUES clause must have at least one column, unless when used as source in an \
@@ -151,14 +140,9 @@ impl<'a> Binder<'a> {
         Ok(query)
     }
 
-    pub(crate) fn bind_limit(&mut self, limit: Option<&'a sql::LimitClause>) -> Result<Limit, SqlError> {
-        let (count, offset) = match limit {
-            None => (None, None),
-            Some(sql::LimitClause::OffsetCommaLimit { offset, limit }) => (Some(limit), Some(offset)),
-            Some(sql::LimitClause::LimitOffset { limit, offset, .. }) => {
-                (limit.as_ref(), offset.as_ref().map(|offset| &offset.value))
-            }
-        };
+    pub(crate) fn bind_limit(&mut self, limit: Option<&'a sql::Limit>) -> Result<Limit, SqlError> {
+        let count = limit.map(|limit| &limit.count);
+        let offset = limit.and_then(|limit| limit.offset.as_ref());
         let count = count.map(|expr| self.bind_row_count(expr)).transpose()?;
         let offset = offset.map(|expr| self.bind_row_count(expr)).transpose()?;
         Ok(Limit { count, offset })
@@ -174,45 +158,32 @@ impl<'a> Binder<'a> {
         }
     }
 
-    pub(crate) fn bind_lock(&self, lock: &sql::LockClause) -> RowLock {
-        let wait = match lock.nonblock {
-            None => engine::LockWait::Wait,
-            Some(sql::NonBlock::Nowait) => engine::LockWait::NoWait,
-            Some(sql::NonBlock::SkipLocked) => engine::LockWait::SkipLocked,
+    pub(crate) fn bind_lock(&self, lock: &sql::Lock) -> Result<RowLock, SqlError> {
+        let wait = match lock.wait {
+            sql::LockWait::Default => engine::LockWait::Wait,
+            sql::LockWait::NoWait => engine::LockWait::NoWait,
+            sql::LockWait::SkipLocked => engine::LockWait::SkipLocked,
+            sql::LockWait::Seconds(_) => return Err(SqlError::not_supported("WAIT in a locking clause")),
         };
-        RowLock { exclusive: lock.lock_type == sql::LockType::Update, wait }
+        Ok(RowLock { exclusive: lock.exclusive, wait })
     }
 }
 
 /// 3569
 fn locked_twice(query: &sql::Query) -> SqlError {
-    let first = match &*query.body {
-        sql::SetExpr::Select(select) => select.from.first().map(|table| table.relation.to_string()),
-        _ => None,
-    };
+    let first = query.as_select().and_then(|select| select.from.first()).map(|table| match table {
+        sql::TableRef::Table(factor) => factor.name.name.text.to_string(),
+        other => other.to_string(),
+    });
     let message = format!("Table {} appears in multiple locking clauses.", first.unwrap_or_default());
     SqlError::new(codes::DUPLICATE_TABLE_LOCK, message)
 }
 
 /// `ORDER BY 2`, `GROUP BY 2`: the number.
 pub(crate) fn position(expr: &sql::Expr) -> Option<usize> {
-    match expr {
-        sql::Expr::Value(value) => match &value.value {
-            sql::Value::Number(digits, _) => digits.parse().ok(),
-            _ => None,
-        },
+    match &expr.kind {
+        sql::ExprKind::Literal(sql::Literal::Number(digits)) => digits.parse().ok(),
         _ => None,
-    }
-}
-
-pub(crate) fn is_descending(item: &sql::OrderByExpr) -> Result<bool, SqlError> {
-    if item.options.nulls_first.is_some() {
-        return Err(SqlError::not_supported("NULLS FIRST and NULLS LAST"));
-    }
-    match &item.options.sort {
-        None | Some(sql::OrderBySort::Asc) => Ok(false),
-        Some(sql::OrderBySort::Desc) => Ok(true),
-        Some(sql::OrderBySort::Using(_)) => Err(SqlError::not_supported("ORDER BY … USING")),
     }
 }
 

@@ -3,18 +3,18 @@
 //! One expression may be several keys (`SELECT a, a AS c … GROUP BY a, c WITH ROLLUP`): a name of the select list that is a key
 //! is that key, everything else reads the first key that it is equal to.
 
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::query::position;
 use crate::bind::scope::ColumnName;
-use crate::bind::select::{Item, rolled_up};
+use crate::bind::select::Item;
 use crate::expr::{Expr, ExprKind};
 
 impl Binder<'_> {
     /// Gives the keys their slots, and makes the select list read them.
-    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &sql::GroupByExpr, items: &mut [Item]) -> Vec<usize> {
+    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &[sql::Expr], items: &mut [Item]) -> Vec<usize> {
         let named = self.named_items(group_by, items);
         let frame = &mut self.scope().frame;
         let mut slots = Vec::with_capacity(keys.len());
@@ -31,21 +31,19 @@ impl Binder<'_> {
     }
 
     /// For each key, which of the select list's items it is by name or by number.
-    fn named_items(&mut self, group_by: &sql::GroupByExpr, items: &[Item]) -> Vec<Option<usize>> {
-        let sql::GroupByExpr::Expressions(exprs, _) = group_by else { return Vec::new() };
-        let exprs = rolled_up(exprs).unwrap_or_else(|| exprs.iter().collect());
+    fn named_items(&mut self, group_by: &[sql::Expr], items: &[Item]) -> Vec<Option<usize>> {
         let scope = self.scope();
-        let named = |expr: &sql::Expr| match (position(expr), expr) {
+        let named = |expr: &sql::Expr| match (position(expr), &expr.kind) {
             (Some(number), _) => number.checked_sub(1),
-            (None, sql::Expr::Identifier(name)) => {
-                let name = name.value.as_str();
+            (None, sql::ExprKind::Column(path)) if path.table.is_none() => {
+                let name = path.name.as_str();
                 let as_column = scope.find(ColumnName { schema: None, table: None, column: name }, "group statement");
                 let is_named = |item: &Item| types::schema::same_name(&item.name, name);
                 items.iter().position(is_named).filter(|_| matches!(as_column, Ok(None)))
             }
             _ => None,
         };
-        exprs.into_iter().map(named).collect()
+        group_by.iter().map(named).collect()
     }
 }
 

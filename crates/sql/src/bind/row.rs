@@ -1,7 +1,7 @@
 //! Comparisons, of single values and of rows.
 
 use base::SqlError;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::expr::{ExprScope, wrong_operands};
@@ -153,25 +153,20 @@ impl<'a> Binder<'a> {
 
 /// The parts of `(a, b)` and `ROW(a, b)`.
 pub(crate) fn as_row(expr: &sql::Expr) -> Option<&[sql::Expr]> {
-    match expr {
-        sql::Expr::Tuple(items) => Some(items),
-        sql::Expr::Nested(inner) => match &**inner {
-            sql::Expr::Tuple(items) => Some(items),
-            _ => None,
-        },
+    match &expr.inner().kind {
+        sql::ExprKind::Row(items) => Some(items),
         _ => None,
     }
 }
 
 pub(super) fn as_query(expr: &sql::Expr) -> Option<&sql::Query> {
-    match expr {
-        sql::Expr::Subquery(query) => Some(query),
-        sql::Expr::Nested(inner) => as_query(inner),
+    match &expr.inner().kind {
+        sql::ExprKind::Subquery(query) => Some(query),
         _ => None,
     }
 }
 
 /// Whether a query selects several columns, by what is written.
 fn has_columns(query: &sql::Query) -> bool {
-    matches!(&*query.body, sql::SetExpr::Select(select) if select.projection.len() > 1)
+    query.as_select().is_some_and(|select| select.items.len() > 1)
 }

@@ -78,7 +78,13 @@ pub(crate) struct ColumnName<'a> {
     pub(crate) column: &'a str,
 }
 
-impl ColumnName<'_> {
+impl<'a> ColumnName<'a> {
+    /// A name as it is written.
+    pub(crate) fn of(path: &'a syntax::ast::ColumnPath) -> Self {
+        let text = |name: &'a Option<syntax::ast::Name>| name.as_ref().map(syntax::ast::Name::as_str);
+        ColumnName { schema: text(&path.schema), table: text(&path.table), column: path.name.as_str() }
+    }
+
     /// As error messages show it.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();

@@ -7,21 +7,20 @@ use std::collections::HashSet;
 
 use base::{SqlError, codes, memory};
 use engine::TableMode;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
+use syntax::grammar::{SELECTS_MAX, too_many_selects};
 
+use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
-use crate::bind::name::{self, item_names};
+use crate::bind::name::{self, item_name};
 use crate::bind::output;
-use crate::bind::query::{Tail, is_descending, position};
+use crate::bind::query::{Tail, position};
 use crate::bind::rollup::{is_key, read_keys};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
-use crate::bind::{Binder, split_name};
 use crate::expr::{Expr, ExprType};
-use crate::parse::ParseContext;
-use crate::parse::depth::{SELECTS_MAX, too_many_selects};
 use crate::plan::{Privilege, UsedColumns};
 
 /// An item of the select list.
@@ -53,22 +52,23 @@ impl<'a> Binder<'a> {
 
     fn bind_block(&mut self, select: &'a sql::Select, tail: Tail<'a>, number: u32) -> Result<BoundQuery, SqlError> {
         let from = self.bind_from(&select.from)?;
-        let filter = match &select.selection {
+        let filter = match &select.filter {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
             None => Vec::new(),
         };
         let mut items = self.bind_select_list(select)?;
         self.types_params |= items.iter().any(|item| item.expr.has_param());
         let mut aliases = aliases_of(&items);
-        let (keys, rollup) = self.bind_group_by(&select.group_by, &aliases)?;
-        let rollup = rollup.then(|| self.roll_up(&keys, &select.group_by, &mut items));
+        let (keys, rollup) = self.bind_group_by(select.group_by.as_ref(), &aliases)?;
+        let written = select.group_by.as_ref().map_or(&[][..], |group_by| &group_by.keys);
+        let rollup = rollup.then(|| self.roll_up(&keys, written, &mut items));
         if rollup.is_some() {
             aliases = aliases_of(&items);
         }
         let mut having = match &select.having {
             Some(condition) => {
                 let shown = keys.iter().filter_map(Expr::as_column).chain(aliases.columns()).collect();
-                let grouped = Grouped { names: grouped_names(&select.group_by), shown };
+                let grouped = Grouped { names: grouped_names(written), shown };
                 let scope = ExprScope { grouped: Some(&grouped), ..ExprScope::of_groups(Clause::Having, &aliases) };
                 self.bind_condition(condition, scope)?
             }
@@ -99,7 +99,6 @@ impl<'a> Binder<'a> {
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
         let grouping = is_grouped.then_some(Grouping { keys, rollup, aggregates: scope.aggregates });
-        let modifiers = select.select_modifiers.as_ref();
         let block = Block {
             number,
             tables: scope.tables,
@@ -109,51 +108,39 @@ impl<'a> Binder<'a> {
             grouping,
             having,
             select: select_exprs,
-            distinct: matches!(select.distinct, Some(sql::Distinct::Distinct)),
+            distinct: select.options.distinct,
             order,
             limit,
             subqueries: scope.subqueries,
-            straight_join: modifiers.is_some_and(|modifiers| modifiers.straight_join),
-            count_found_rows: modifiers.is_some_and(|modifiers| modifiers.sql_calc_found_rows),
+            straight_join: select.options.straight_join,
+            count_found_rows: select.options.calc_found_rows,
         };
         self.check_grouping(&block)?;
-        let into = into_variables(select.into.as_ref(), types.len())?;
+        let into = into_variables(select.into.as_ref().or(tail.into), types.len())?;
         Ok(BoundQuery { body: BoundBody::Block(Box::new(block)), columns, types, into })
     }
 
     fn bind_select_list(&mut self, select: &'a sql::Select) -> Result<Vec<Item>, SqlError> {
-        let projection = &select.projection;
-        let mut items = Vec::with_capacity(projection.len());
-        let context = ParseContext { sql_mode: self.context.session.sql_mode, ..ParseContext::default() };
-        let unnamed = |item: &sql::SelectItem| matches!(item, sql::SelectItem::UnnamedExpr(_));
-        let mut names = match projection.iter().any(unnamed) {
-            true => item_names(select, self.context.text, &context),
-            false => Vec::new(),
-        };
+        let mut items = Vec::with_capacity(select.items.len());
         let scope = ExprScope::of_groups(Clause::FieldList, &NO_ALIASES);
-        self.scope().later_aliases = projection.iter().rev().filter_map(alias_of).collect();
-        for (at, item) in projection.iter().enumerate() {
+        self.scope().later_aliases = select.items.iter().rev().filter_map(alias_of).collect();
+        for item in &select.items {
             memory::check_room(&items, 1)?;
             match item {
-                sql::SelectItem::UnnamedExpr(expr) => {
-                    let expr = self.bind_expr(expr, scope)?;
-                    let name = self.name_in_schema(&expr).unwrap_or_else(|| std::mem::take(&mut names[at]));
+                sql::SelectItem::Expr { expr: written, alias: None } => {
+                    let expr = self.bind_expr(written, scope)?;
+                    let text = self.context.text;
+                    let name = self.name_in_schema(&expr).unwrap_or_else(|| item_name(written, text));
                     items.push(Item { name, expr });
                 }
-                sql::SelectItem::ExprWithAlias { expr, .. } => {
+                sql::SelectItem::Expr { expr, alias: Some(_) } => {
                     let expr = self.bind_expr(expr, scope)?;
                     let name = self.scope().later_aliases.pop().unwrap_or_default();
                     self.scope().aliases.push((name.clone(), expr.clone()));
                     items.push(Item { name, expr });
                 }
-                sql::SelectItem::Wildcard(_) => self.bind_star(None, &mut items)?,
-                sql::SelectItem::QualifiedWildcard(kind, _) => match kind {
-                    sql::SelectItemQualifiedWildcardKind::ObjectName(name) => {
-                        self.bind_star(Some(split_name(name)?), &mut items)?;
-                    }
-                    sql::SelectItemQualifiedWildcardKind::Expr(expr) => return Err(SqlError::not_supported(expr)),
-                },
-                other => return Err(SqlError::not_supported(other)),
+                sql::SelectItem::Star => self.bind_star(None, &mut items)?,
+                sql::SelectItem::TableStar(table) => self.bind_star(Some(table.parts()), &mut items)?,
             }
         }
         Ok(items)
@@ -210,23 +197,13 @@ impl<'a> Binder<'a> {
 
     fn bind_group_by(
         &mut self,
-        group_by: &'a sql::GroupByExpr,
+        group_by: Option<&'a sql::GroupBy>,
         aliases: &Aliases,
     ) -> Result<(Vec<Expr>, bool), SqlError> {
-        let sql::GroupByExpr::Expressions(exprs, modifiers) = group_by else {
-            return Err(SqlError::not_supported("GROUP BY ALL"));
-        };
-        let rollup = match modifiers[..] {
-            [] => false,
-            [sql::GroupByWithModifier::Rollup] => true,
-            _ => return Err(SqlError::not_supported("this modifier of GROUP BY")),
-        };
+        let Some(group_by) = group_by else { return Ok((Vec::new(), false)) };
         let scope = ExprScope { aliases, ..ExprScope::new(Clause::GroupBy) };
-        let rolled_up = rolled_up(exprs);
-        let rollup = rollup || rolled_up.is_some();
-        let exprs = rolled_up.unwrap_or_else(|| exprs.iter().collect());
-        let mut keys = Vec::with_capacity(exprs.len());
-        for expr in exprs {
+        let mut keys = Vec::with_capacity(group_by.keys.len());
+        for expr in &group_by.keys {
             let key = match position(expr) {
                 Some(number) => match aliases.at(number) {
                     Some(expr) => expr.clone(),
@@ -235,12 +212,12 @@ impl<'a> Binder<'a> {
                 None => self.bind_expr(expr, scope)?,
             };
             if self.reads_aggregate(&key) {
-                let message = format!("Can't group on '{expr}'");
+                let message = format!("Can't group on '{}'", expr.span.of(self.context.text));
                 return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
             }
             keys.push(key);
         }
-        Ok((keys, rollup))
+        Ok((keys, group_by.rollup))
     }
 
     fn reads_aggregate(&mut self, expr: &Expr) -> bool {
@@ -251,7 +228,7 @@ impl<'a> Binder<'a> {
     /// ORDER BY of a block (and of UPDATE and DELETE, which have no aliases).
     pub(crate) fn bind_order(
         &mut self,
-        items: &'a [sql::OrderByExpr],
+        items: &'a [sql::OrderItem],
         aliases: &Aliases,
     ) -> Result<Vec<OrderItem>, SqlError> {
         let mut order = Vec::with_capacity(items.len());
@@ -263,27 +240,33 @@ impl<'a> Binder<'a> {
                 },
                 None => self.bind_expr(&item.expr, ExprScope::of_groups(Clause::OrderBy, aliases))?,
             };
-            order.push(OrderItem { expr, descending: is_descending(item)? });
+            order.push(OrderItem { expr, descending: item.descending });
         }
         Ok(order)
     }
 
     /// FOR UPDATE and FOR SHARE, of all tables or of the named one.
-    fn lock_tables(&mut self, clause: &sql::LockClause) -> Result<(), SqlError> {
-        let lock = self.bind_lock(clause);
-        let of = clause.of.as_ref().map(split_name).transpose()?;
+    fn lock_tables(&mut self, clause: &sql::Lock) -> Result<(), SqlError> {
+        let lock = self.bind_lock(clause)?;
         let mut locked = Vec::new();
+        let mut found = vec![false; clause.of.len()];
         for table in &mut self.scope().tables {
-            if of.is_some_and(|(schema, name)| !table.is_named(schema, name)) {
-                continue;
+            let of = clause.of.iter().position(|of| {
+                let (schema, name) = of.parts();
+                table.is_named(schema, name)
+            });
+            match of {
+                Some(of) => found[of] = true,
+                None if !clause.of.is_empty() => continue,
+                None => {}
             }
             if let TableSource::Base(base) = &table.source {
                 locked.push(base.clone());
             }
             table.lock = Some(lock);
         }
-        if let (true, Some((_, name))) = (locked.is_empty(), of) {
-            let message = format!("Unresolved table name '{name}' in locking clause.");
+        if let Some((of, _)) = clause.of.iter().zip(&found).find(|(_, found)| !**found) {
+            let message = format!("Unresolved table name '{}' in locking clause.", of.name.text);
             return Err(SqlError::new(codes::UNRESOLVED_TABLE_LOCK, message));
         }
         for table in locked.iter().filter(|_| lock.exclusive) {
@@ -296,7 +279,7 @@ impl<'a> Binder<'a> {
 
 fn alias_of(item: &sql::SelectItem) -> Option<String> {
     match item {
-        sql::SelectItem::ExprWithAlias { alias, .. } => Some(name::alias(&alias.value).to_owned()),
+        sql::SelectItem::Expr { alias: Some(alias), .. } => Some(name::alias(&alias.text).to_owned()),
         _ => None,
     }
 }
@@ -309,19 +292,9 @@ fn unknown_table(name: &str) -> SqlError {
     SqlError::new(codes::BAD_TABLE_ERROR, format!("Unknown table '{name}'"))
 }
 
-/// Clauses that other databases have.
+/// What is read and not there yet.
 fn check_supported(select: &sql::Select) -> Result<(), SqlError> {
-    let unsupported = [
-        (select.top.is_some(), "TOP"),
-        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
-        (select.prewhere.is_some(), "PREWHERE"),
-        (!select.connect_by.is_empty(), "CONNECT BY"),
-        (!select.cluster_by.is_empty() || !select.distribute_by.is_empty(), "CLUSTER BY"),
-        (!select.sort_by.is_empty(), "SORT BY"),
-        (!select.named_window.is_empty(), "WINDOW"),
-        (select.qualify.is_some(), "QUALIFY"),
-        (matches!(select.distinct, Some(sql::Distinct::On(_))), "DISTINCT ON"),
-    ];
+    let unsupported = [(!select.windows.is_empty(), "WINDOW"), (select.qualify.is_some(), "QUALIFY")];
     match unsupported.iter().find(|(present, _)| *present) {
         Some((_, what)) => Err(SqlError::not_supported(what)),
         None => Ok(()),
@@ -330,11 +303,11 @@ fn check_supported(select: &sql::Select) -> Result<(), SqlError> {
 
 /// 1234 for words that are about the whole statement, anywhere but in its first SELECT.
 fn check_modifiers(select: &sql::Select) -> Result<(), SqlError> {
-    let Some(modifiers) = &select.select_modifiers else { return Ok(()) };
+    let options = &select.options;
     let words = [
-        (modifiers.high_priority, "HIGH_PRIORITY"),
-        (modifiers.sql_buffer_result, "SQL_BUFFER_RESULT"),
-        (modifiers.sql_calc_found_rows, "SQL_CALC_FOUND_ROWS"),
+        (options.high_priority, "HIGH_PRIORITY"),
+        (options.buffer_result, "SQL_BUFFER_RESULT"),
+        (options.calc_found_rows, "SQL_CALC_FOUND_ROWS"),
     ];
     match words.iter().find(|(present, _)| *present) {
         Some((_, word)) => {
@@ -345,15 +318,16 @@ fn check_modifiers(select: &sql::Select) -> Result<(), SqlError> {
 }
 
 /// INTO @a, @b.
-fn into_variables(into: Option<&sql::SelectInto>, columns: usize) -> Result<Vec<String>, SqlError> {
+pub(super) fn into_variables(into: Option<&sql::Into>, columns: usize) -> Result<Vec<String>, SqlError> {
     let Some(into) = into else { return Ok(Vec::new()) };
     let mut names = Vec::with_capacity(into.targets.len());
     for target in &into.targets {
         match target {
-            sql::Expr::Identifier(name) if name.value.starts_with('@') && !name.value.starts_with("@@") => {
-                names.push(name.value[1..].to_string());
+            sql::IntoTarget::Variable(name) => names.push(name.to_string()),
+            sql::IntoTarget::Local(name) => {
+                let message = format!("Undeclared variable: {}", name.text);
+                return Err(SqlError::new(codes::SP_UNDECLARED_VAR, message));
             }
-            other => return Err(SqlError::not_supported(format_args!("INTO {other}"))),
         }
     }
     if names.len() != columns {
@@ -363,27 +337,11 @@ fn into_variables(into: Option<&sql::SelectInto>, columns: usize) -> Result<Vec<
     Ok(names)
 }
 
-/// The keys of `GROUP BY ROLLUP(a, b)`, which is `GROUP BY a, b WITH ROLLUP`.
-pub(super) fn rolled_up(exprs: &[sql::Expr]) -> Option<Vec<&sql::Expr>> {
-    let [sql::Expr::Function(function)] = exprs else { return None };
-    let sql::FunctionArguments::List(list) = &function.args else { return None };
-    if !function.name.to_string().eq_ignore_ascii_case("ROLLUP") {
-        return None;
-    }
-    let keys = list.args.iter().map(|arg| match arg {
-        sql::FunctionArg::Unnamed(sql::FunctionArgExpr::Expr(key)) => Some(key),
-        _ => None,
-    });
-    keys.collect()
-}
-
 /// Names of columns that stand alone in GROUP BY, in lower case.
-fn grouped_names(group_by: &sql::GroupByExpr) -> HashSet<String> {
-    let sql::GroupByExpr::Expressions(exprs, _) = group_by else { return HashSet::new() };
-    let names = exprs.iter().filter_map(|expr| match expr {
-        sql::Expr::Identifier(name) => Some(name),
-        sql::Expr::CompoundIdentifier(names) => names.last(),
+fn grouped_names(keys: &[sql::Expr]) -> HashSet<String> {
+    let names = keys.iter().filter_map(|key| match &key.kind {
+        sql::ExprKind::Column(path) => Some(path.name.text.to_lowercase()),
         _ => None,
     });
-    names.map(|name| name.value.to_lowercase()).collect()
+    names.collect()
 }

@@ -1,10 +1,10 @@
 //! Subqueries in expressions: each becomes a slot of the block that it stands in.
 
 use base::SqlError;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use crate::bind::Binder;
-use crate::bind::expr::{Clause, ExprScope, compare_op, wrong_operands};
+use crate::bind::expr::{Clause, ExprScope, wrong_operands};
 use crate::bind::frame::SlotSource;
 use crate::bind::row::{as_query, as_row};
 use crate::bind::scope::Scope;
@@ -178,36 +178,6 @@ impl<'a> Binder<'a> {
         };
         let ty = ExprType { nullable: true, length: 1, ..ExprType::of_kind(Kind::Int) };
         Ok(self.add_subquery(Some(bound), kind(left, comparison), ty, correlated))
-    }
-
-    pub(crate) fn bind_any_all(
-        &mut self,
-        left: &'a sql::Expr,
-        op: &'a sql::BinaryOperator,
-        right: &'a sql::Expr,
-        all: bool,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        let op = compare_op(op).ok_or_else(|| SqlError::not_supported(op))?;
-        match right {
-            sql::Expr::Subquery(query) => self.bind_quantified(left, op, all, query, scope),
-            sql::Expr::Nested(inner) => self.bind_any_all_nested(left, op, inner, all, scope),
-            other => Err(SqlError::not_supported(other)),
-        }
-    }
-
-    fn bind_any_all_nested(
-        &mut self,
-        left: &'a sql::Expr,
-        op: CompareOp,
-        right: &'a sql::Expr,
-        all: bool,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
-        match right {
-            sql::Expr::Subquery(query) => self.bind_quantified(left, op, all, query, scope),
-            other => Err(SqlError::not_supported(other)),
-        }
     }
 }
 

@@ -5,14 +5,15 @@
 //! behind them.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::alias::Aliases;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::query::{Tail, is_descending, position};
+use crate::bind::query::{Tail, position};
 use crate::bind::scope::{Scope, unknown_column};
+use crate::bind::select::into_variables;
 use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, Union};
 use crate::expr::order::is_member_list;
 use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build, function};
@@ -43,13 +44,14 @@ impl<'a> Binder<'a> {
         let limit = self.bind_limit(tail.limit)?;
         let count_found_rows = take_found_rows(&mut branches);
         let union = Union { branches, distinct_until, distinct, order, limit, count_found_rows };
-        Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into: Vec::new() })
+        let into = into_variables(tail.into, types.len())?;
+        Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into })
     }
 
     /// ORDER BY of a UNION names columns of the result.
     fn bind_union_order(
         &mut self,
-        items: &'a [sql::OrderByExpr],
+        items: &'a [sql::OrderItem],
         columns: &[crate::result::ResultColumn],
         types: &[ExprType],
     ) -> Result<Vec<OrderItem>, SqlError> {
@@ -75,7 +77,7 @@ impl<'a> Binder<'a> {
                     bound?
                 }
             };
-            order.push(OrderItem { expr, descending: is_descending(item)? });
+            order.push(OrderItem { expr, descending: item.descending });
         }
         Ok(order)
     }

@@ -1,53 +1,43 @@
 //! The tables that a statement over rows changes, by the names that stand there; nothing is looked up.
 
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
-use super::split_name;
 use crate::parse::ast::TableName;
-
-/// INSERT, REPLACE.
-pub(crate) fn insert(insert: &sql::Insert) -> Vec<TableName> {
-    match &insert.table {
-        sql::TableObject::TableName(name) => table(name).into_iter().collect(),
-        _ => Vec::new(),
-    }
-}
 
 /// UPDATE: of several tables all, whichever of them SET names.
 pub(crate) fn update(update: &sql::Update) -> Vec<TableName> {
-    factors(std::slice::from_ref(&update.table)).filter_map(name_of).collect()
+    factors(&update.tables).into_iter().map(|factor| table(&factor.name)).collect()
 }
 
 /// DELETE: of several tables those whose rows go, by name or alias.
 pub(crate) fn delete(delete: &sql::Delete) -> Vec<TableName> {
-    let (sql::FromTable::WithFromKeyword(from) | sql::FromTable::WithoutKeyword(from)) = &delete.from;
-    let named: Vec<TableName> = delete.tables.iter().filter_map(table).collect();
-    let sources = delete.using.as_deref().unwrap_or(from);
-    let goes: Vec<TableName> = match named.is_empty() {
-        true => factors(from).filter_map(name_of).collect(),
-        false => named,
+    let sources = factors(&delete.from);
+    let Some(targets) = &delete.targets else { return sources.into_iter().map(|factor| table(&factor.name)).collect() };
+    let real = |target: &sql::TablePath| {
+        let is_alias =
+            |factor: &&&sql::TableFactor| factor.alias.as_ref().is_some_and(|alias| alias.text == target.name.text);
+        sources.iter().find(is_alias).map_or_else(|| table(target), |factor| table(&factor.name))
     };
-    let real = |name: TableName| {
-        let is_alias = |factor: &&sql::TableFactor| matches!(factor, sql::TableFactor::Table { alias: Some(alias), .. } if alias.name.value == name.name);
-        factors(sources).find(is_alias).and_then(name_of).unwrap_or(name)
-    };
-    goes.into_iter().map(real).collect()
+    targets.iter().map(real).collect()
 }
 
-fn factors(tables: &[sql::TableWithJoins]) -> impl Iterator<Item = &sql::TableFactor> {
-    tables
-        .iter()
-        .flat_map(|table| std::iter::once(&table.relation).chain(table.joins.iter().map(|join| &join.relation)))
-}
-
-fn name_of(factor: &sql::TableFactor) -> Option<TableName> {
-    match factor {
-        sql::TableFactor::Table { name, .. } => table(name),
-        _ => None,
+/// The tables of a FROM, from left to right, but those in queries in it.
+fn factors(tables: &[sql::TableRef]) -> Vec<&sql::TableFactor> {
+    fn add<'t>(table: &'t sql::TableRef, found: &mut Vec<&'t sql::TableFactor>) {
+        match table {
+            sql::TableRef::Table(factor) => found.push(factor),
+            sql::TableRef::Derived(_) => {}
+            sql::TableRef::Join(join) => [&join.left, &join.right].into_iter().for_each(|side| add(side, found)),
+            sql::TableRef::List(tables) => tables.iter().for_each(|table| add(table, found)),
+        }
     }
+    let mut found = Vec::new();
+    tables.iter().for_each(|table| add(table, &mut found));
+    found
 }
 
-fn table(name: &sql::ObjectName) -> Option<TableName> {
-    let (schema, name) = split_name(name).ok()?;
-    Some(TableName { schema: schema.map(str::to_owned), name: name.to_owned() })
+/// A name as other statements have it.
+pub(crate) fn table(path: &sql::TablePath) -> TableName {
+    let (schema, name) = path.parts();
+    TableName { schema: schema.map(str::to_owned), name: name.to_owned() }
 }

@@ -3,7 +3,6 @@
 use base::{SqlError, codes, memory};
 use bytes::Bytes;
 use engine::Table;
-use sqlparser::ast as sql;
 use types::{CollationId, ColumnDef, ColumnDefault, ColumnType, Value};
 
 use crate::bind::Binder;
@@ -268,11 +267,6 @@ impl Assignments {
         changes.sort_unstable_by_key(|(column, _)| *column);
         Ok(Some(layout.replace(old, &changes)?))
     }
-}
-
-/// The word DEFAULT in place of a value.
-pub(crate) fn is_default(expr: &sql::Expr) -> bool {
-    matches!(expr, sql::Expr::Identifier(name) if name.quote_style.is_none() && name.value.eq_ignore_ascii_case("default"))
 }
 
 /// A value on its way to a column: `0x41` is a number for one of numbers, text in latin1 is its bytes for one of bytes, and text of no

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::Value;
 
 use crate::bind::alias::NO_ALIASES;
@@ -13,7 +13,7 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::from::find_target;
 use crate::bind::scope::Scope;
 use crate::bind::tree::Limit;
-use crate::bind::{Binder, split_table_name};
+use crate::bind::{Binder, check_table_path};
 use crate::dml::foreign::{delete_row, is_violation};
 use crate::dml::update::{changing_block, lock_targets};
 use crate::dml::{Found, Target, cascades_meet, may_repeat, may_stream};
@@ -22,7 +22,6 @@ use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
 use crate::exec::query::BlockRows;
 use crate::expr::WarningLevel;
-use crate::parse::ast::Delete;
 use crate::plan::node::BlockPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
@@ -42,23 +41,23 @@ pub(crate) struct DeletePlan {
 pub(crate) async fn plan_delete<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    delete: &'a Delete,
+    delete: &'a sql::Delete,
 ) -> Result<DeletePlan, SqlError> {
-    let ignore = delete.ignore;
-    let delete = &*delete.delete;
     if delete.returning.is_some() {
         return Err(SqlError::not_supported("RETURNING"));
     }
-    let (sql::FromTable::WithFromKeyword(listed) | sql::FromTable::WithoutKeyword(listed)) = &delete.from;
+    if let Some(with) = &delete.with {
+        binder.add_ctes(with)?;
+    }
     let number = binder.next_block();
     binder.scopes.push(Scope::default());
     let since = binder.uses_count();
     binder.needs = Privilege::Delete;
-    let from = binder.bind_from(delete.using.as_deref().unwrap_or(listed))?;
+    let from = binder.bind_from(&delete.from)?;
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
-    let tables = target_tables(binder, delete, listed)?;
-    let filter = match &delete.selection {
+    let tables = target_tables(binder, delete)?;
+    let filter = match &delete.filter {
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
         None => Vec::new(),
     };
@@ -67,7 +66,7 @@ pub(crate) async fn plan_delete<'a>(
         Limit { count: delete.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?, offset: None };
     let images = lock_targets(binder, &tables, Privilege::Delete)?;
     let scope = binder.scopes.pop().unwrap_or_default();
-    if scope.tables.len() == 1 && delete.tables.is_empty() && delete.using.is_none() {
+    if scope.tables.len() == 1 && delete.targets.is_none() {
         binder.note_changing_reads(&scope, of_from, UsedColumns::Read);
     } else {
         binder.note_reads(&scope, UsedColumns::Named);
@@ -78,37 +77,22 @@ pub(crate) async fn plan_delete<'a>(
     let block = block::plan_block(context, block).await?;
     let streams = targets.len() == 1 && may_stream(&block, &targets[0].table, |_| false);
     let looks_again = cascades_meet(targets.iter());
-    Ok(DeletePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
+    Ok(DeletePlan { block, targets, ignore: delete.ignore, streams: streams && !looks_again, looks_again })
 }
 
 /// The tables from which rows are deleted.
-fn target_tables(
-    binder: &mut Binder<'_>,
-    delete: &sql::Delete,
-    listed: &[sql::TableWithJoins],
-) -> Result<Vec<usize>, SqlError> {
+fn target_tables(binder: &mut Binder<'_>, delete: &sql::Delete) -> Result<Vec<usize>, SqlError> {
     let mut targets = Vec::new();
-    if delete.using.is_some() {
-        for item in listed {
-            let sql::TableFactor::Table { name, .. } = &item.relation else {
-                return Err(SqlError::not_supported(&item.relation));
-            };
-            let (schema, name) = split_table_name(name)?;
-            // Even the name of an alias is looked for in the default database.
-            binder.schema_or_default(schema)?;
-            targets.push(find_target(&binder.scope().tables, schema, name)?);
-        }
-    } else if delete.tables.is_empty() {
-        if binder.scope().tables.len() != 1 {
-            return Err(SqlError::new(codes::PARSE_ERROR, "DELETE from several tables names those to delete from"));
-        }
-        targets.push(0);
-    } else {
-        for name in &delete.tables {
-            let (schema, name) = split_table_name(name)?;
-            // Even the name of an alias is looked for in the default database.
-            binder.schema_or_default(schema)?;
-            targets.push(find_target(&binder.scope().tables, schema, name)?);
+    match &delete.targets {
+        None => targets.push(0),
+        Some(named) => {
+            for path in named {
+                check_table_path(path)?;
+                let (schema, name) = path.parts();
+                // Even the name of an alias is looked for in the default database.
+                binder.schema_or_default(schema)?;
+                targets.push(find_target(&binder.scope().tables, schema, name)?);
+            }
         }
     }
     if binder.scope().tables.len() > 1 && (!delete.order_by.is_empty() || delete.limit.is_some()) {

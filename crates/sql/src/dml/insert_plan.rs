@@ -4,25 +4,22 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use engine::{Table, TableMode};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::Value;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
-use crate::bind::from::{column_name_of, duplicate_column, target_table, wrong_column_list};
+use crate::bind::from::{duplicate_column, target_table, wrong_column_list};
 use crate::bind::query::wrong_value_count;
-use crate::bind::scope::{Scope, Visible, not_unique, row_id, unknown_column};
+use crate::bind::scope::{ColumnName, Scope, Visible, not_unique, row_id, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
-use crate::bind::{Binder, split_name, split_table_name};
-use crate::dml::assign::{
-    Assigned, Assignment, Assignments, DefaultValue, Kept, for_column, is_default, takes_numbers,
-};
+use crate::bind::{Binder, check_table_path};
+use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, Kept, for_column, takes_numbers};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
 use crate::expr::{Expr, ExprKind, ExprType, WarningLevel, build};
-use crate::parse::ast::Insert;
-use crate::parse::{LiteralRows, plain_values};
+use crate::parse::LiteralRows;
 use crate::plan::node::QueryPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 
@@ -94,21 +91,21 @@ impl Given {
 pub(crate) async fn plan_insert<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    Insert { insert, literal_rows, delayed }: &'a Insert,
+    insert: &'a sql::Insert,
 ) -> Result<InsertPlan, SqlError> {
-    if *delayed {
-        let what = if insert.replace_into { "REPLACE" } else { "INSERT" };
+    if insert.priority == Some(sql::Priority::Delayed) {
+        let what = if insert.replace { "REPLACE" } else { "INSERT" };
         let message = format!("{what} DELAYED is no longer supported. The statement was converted to {what}.");
         context.warnings.push(WarningLevel::Warning, codes::WARN_LEGACY_SYNTAX_CONVERTED, message);
     }
     if insert.returning.is_some() {
         return Err(SqlError::not_supported("RETURNING"));
     }
-    if insert.partitioned.is_some() {
+    if !insert.partitions.is_empty() {
         return Err(SqlError::not_supported("PARTITION"));
     }
-    let sql::TableObject::TableName(name) = &insert.table else { return Err(SqlError::not_supported(&insert.table)) };
-    let (schema, name) = split_table_name(name)?;
+    check_table_path(&insert.table)?;
+    let (schema, name) = insert.table.parts();
     let table = binder.base_table(schema, name)?;
     binder.name_table(&table, name)?;
     binder.lock_table(&table, TableMode::IntentExclusive);
@@ -118,17 +115,16 @@ pub(crate) async fn plan_insert<'a>(
     binder.use_columns(&table, Privilege::Insert, named_columns(&table, insert, &columns));
     let mut given = match bind_query(binder, insert, &columns)? {
         Some(query) => Given::Query(query),
-        None => Given::Values(plan_values(context, binder, (insert, literal_rows), &table, &columns).await?),
+        None => Given::Values(plan_values(context, binder, insert, &table, &columns).await?),
     };
-    let mut on_duplicate = match &insert.on {
-        None if insert.insert_alias.is_none() => None,
+    let mut on_duplicate = match &insert.on_duplicate {
+        None if insert.alias.is_none() => None,
         // The alias has to be one, though nothing reads it.
         None => named_row(&table, insert, &columns).map(|_| None)?,
-        Some(sql::OnInsert::DuplicateKeyUpdate(assignments)) => {
+        Some(assignments) => {
             let new_row = named_row(&table, insert, &columns)?;
             Some(plan_on_duplicate(binder, insert, &table, assignments, new_row, given.query())?)
         }
-        Some(other) => return Err(SqlError::not_supported(other)),
     };
     let source = match given {
         Given::Query(query) => plan_selected(context, binder, query, &table, &columns).await?,
@@ -139,7 +135,7 @@ pub(crate) async fn plan_insert<'a>(
         let has_many = matches!(&source, InsertSource::Values(values) if values.len() > 1);
         on_duplicate.assignments.refuses_null = !insert.ignore && !has_many;
     }
-    if insert.replace_into {
+    if insert.replace {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }
     let mut defaults =
@@ -147,7 +143,7 @@ pub(crate) async fn plan_insert<'a>(
     if let Some(counted) = table.def.counted_pk() {
         defaults[counted] = DefaultValue::AutoIncrement;
     }
-    let foreign = ForeignKeys::planned(binder, &table, insert.replace_into || on_duplicate.is_some());
+    let foreign = ForeignKeys::planned(binder, &table, insert.replace || on_duplicate.is_some());
     Ok(InsertPlan {
         foreign,
         columns,
@@ -155,7 +151,7 @@ pub(crate) async fn plan_insert<'a>(
         defaults,
         auto_increment: table.def.auto_increment_column(),
         ignore: insert.ignore,
-        replace: insert.replace_into,
+        replace: insert.replace,
         on_duplicate,
         table,
     })
@@ -163,7 +159,8 @@ pub(crate) async fn plan_insert<'a>(
 
 /// The columns for which an INSERT needs its privilege: without a list all of them.
 fn named_columns(table: &Table, insert: &sql::Insert, columns: &[usize]) -> UsedColumns {
-    if insert.assignments.is_empty() && insert.columns.is_empty() {
+    let names_none = insert.columns.as_ref().is_none_or(Vec::is_empty);
+    if names_none && !matches!(insert.source, sql::InsertSource::Set(_)) {
         return UsedColumns::All((0..table.def.columns.len()).collect());
     }
     UsedColumns::Named(columns.to_vec())
@@ -178,23 +175,19 @@ fn column_named(table: &Table, name: &str) -> Option<usize> {
 fn target_columns(table: &Table, insert: &sql::Insert) -> Result<Vec<usize>, SqlError> {
     let find = |name: &str| column_named(table, name).ok_or_else(|| unknown_column(name, "field list"));
     let mut columns = Vec::new();
-    if insert.assignments.is_empty() {
-        for name in &insert.columns {
-            columns.push(find(column_name_of(name)?.column)?);
+    match &insert.source {
+        sql::InsertSource::Set(assignments) => {
+            for assignment in assignments {
+                columns.push(find(&assignment.column.name.text)?);
+            }
         }
-        let visible = |column: &usize| !table.def.columns[*column].invisible;
-        if columns.is_empty() && !insert.columns.is_empty() {
-            return Ok(columns);
-        }
-        if columns.is_empty() && !has_empty_rows(insert) {
-            columns = (0..table.def.columns.len()).filter(visible).collect();
-        }
-    } else {
-        for assignment in &insert.assignments {
-            let sql::AssignmentTarget::ColumnName(name) = &assignment.target else {
-                return Err(SqlError::not_supported(&assignment.target));
-            };
-            columns.push(find(column_name_of(name)?.column)?);
+        _ => {
+            for name in insert.columns.iter().flatten() {
+                columns.push(find(&name.name.text)?);
+            }
+            if columns.is_empty() && !has_empty_rows(insert) {
+                columns = (0..table.def.columns.len()).filter(|&column| !table.def.columns[column].invisible).collect();
+            }
         }
     }
     for (at, column) in columns.iter().enumerate() {
@@ -206,13 +199,12 @@ fn target_columns(table: &Table, insert: &sql::Insert) -> Result<Vec<usize>, Sql
     Ok(columns)
 }
 
-/// `INSERT INTO t VALUES ()`: every column gets its default.
+/// `INSERT INTO t VALUES ()`: every column gets its default. The first row says how many values all of them have.
 fn has_empty_rows(insert: &sql::Insert) -> bool {
-    match insert.source.as_deref().map(|query| &*query.body) {
-        None => insert.assignments.is_empty(),
-        // The first row says how many values all of them have.
-        Some(sql::SetExpr::Values(values)) => values.rows.first().is_none_or(|row| row.is_empty()),
-        Some(_) => false,
+    match &insert.source {
+        sql::InsertSource::Values(rows, _) => rows.first().is_none_or(Vec::is_empty),
+        sql::InsertSource::Set(assignments) => assignments.is_empty(),
+        sql::InsertSource::Query(_) => false,
     }
 }
 
@@ -222,7 +214,7 @@ fn bind_query<'a>(
     insert: &'a sql::Insert,
     columns: &[usize],
 ) -> Result<Option<BoundQuery>, SqlError> {
-    let Some(query) = insert.source.as_ref().filter(|_| plain_values(insert).is_none()) else { return Ok(None) };
+    let sql::InsertSource::Query(query) = &insert.source else { return Ok(None) };
     let bound = binder.bind_query(query)?;
     if bound.types.len() != columns.len() {
         return Err(wrong_value_count(1));
@@ -233,13 +225,17 @@ fn bind_query<'a>(
 async fn plan_values<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    (insert, literal_rows): (&'a sql::Insert, &LiteralRows),
+    insert: &'a sql::Insert,
     table: &Arc<Table>,
     columns: &[usize],
 ) -> Result<ValuesPlan, SqlError> {
-    let rows: Vec<Vec<&'a sql::Expr>> = match plain_values(insert) {
-        Some(values) => values.rows.iter().map(|row| row.iter().collect()).collect(),
-        None => vec![insert.assignments.iter().map(|assignment| &assignment.value).collect()],
+    let none = LiteralRows::default();
+    let (rows, literal_rows): (Vec<Vec<&'a sql::Expr>>, &LiteralRows) = match &insert.source {
+        sql::InsertSource::Values(rows, literals) => (rows.iter().map(|row| row.iter().collect()).collect(), literals),
+        sql::InsertSource::Set(assignments) => {
+            (vec![assignments.iter().map(|assignment| &assignment.value).collect()], &none)
+        }
+        sql::InsertSource::Query(_) => (Vec::new(), &none),
     };
     bind_values(context, binder, table, (rows, literal_rows), columns).await
 }
@@ -275,8 +271,8 @@ fn count_literals(query: &mut BoundQuery, table: &Table, columns: &[usize]) {
 /// names that it gives them.
 fn named_row(table: &Arc<Table>, insert: &sql::Insert, columns: &[usize]) -> Result<BoundTable, SqlError> {
     let mut row = target_table(table, NO_NAME);
-    let Some(alias) = &insert.insert_alias else { return Ok(row) };
-    row.alias = Arc::from(split_name(&alias.row_alias)?.1);
+    let Some(alias) = &insert.alias else { return Ok(row) };
+    row.alias = alias.name.text.clone();
     if *row.alias == *table.def.name {
         return Err(not_unique(&row.alias));
     }
@@ -284,16 +280,16 @@ fn named_row(table: &Arc<Table>, insert: &sql::Insert, columns: &[usize]) -> Res
     let visible = || (0..row.columns.len()).filter(|&column| !row.columns[column].invisible).collect();
     let named: Vec<usize> = if columns.is_empty() { visible() } else { columns.to_vec() };
     let mut names = vec![Arc::from(NO_NAME); row.columns.len()];
-    match alias.col_aliases.as_ref().filter(|aliases| !aliases.is_empty()) {
-        None => named.iter().for_each(|&column| names[column] = row.columns[column].name.clone()),
-        Some(aliases) if aliases.len() != named.len() => return Err(wrong_column_list()),
-        Some(aliases) => {
+    match &alias.columns[..] {
+        [] => named.iter().for_each(|&column| names[column] = row.columns[column].name.clone()),
+        aliases if aliases.len() != named.len() => return Err(wrong_column_list()),
+        aliases => {
             for (at, (&column, name)) in named.iter().zip(aliases).enumerate() {
-                let is_again = |after: &sql::Ident| types::schema::same_name(&after.value, &name.value);
+                let is_again = |after: &sql::Name| types::schema::same_name(&after.text, &name.text);
                 if aliases[at + 1..].iter().any(is_again) {
-                    return Err(duplicate_column(&name.value));
+                    return Err(duplicate_column(&name.text));
                 }
-                names[column] = Arc::from(name.value.as_str());
+                names[column] = name.text.clone();
             }
         }
     }
@@ -313,7 +309,7 @@ fn plan_on_duplicate<'a>(
     scope.add_table(target_table(table, &table.def.name))?;
     scope.see(scope.visible_columns_of(0));
     let number = scope.add_table(new_row)?;
-    let hidden = insert.insert_alias.is_none();
+    let hidden = insert.alias.is_none();
     let columns = scope.visible_columns_of(number).into_iter().map(|visible| Visible { hidden, ..visible });
     scope.see_more(columns);
     let mut query = query;
@@ -402,10 +398,7 @@ pub(crate) fn bind_assignments<'a>(
 ) -> Result<Vec<Assignment>, SqlError> {
     let mut list = Vec::with_capacity(assignments.len());
     for assignment in assignments {
-        let sql::AssignmentTarget::ColumnName(name) = &assignment.target else {
-            return Err(SqlError::not_supported(&assignment.target));
-        };
-        let name = column_name_of(name)?;
+        let name = ColumnName::of(&assignment.column);
         let named_table = name.table.is_none_or(|table| binder.scope().tables[number].is_named(name.schema, table));
         let column = column_named(table, name.column).filter(|_| named_table);
         let column = column.ok_or_else(|| unknown_column(&name.text(), "field list"))?;
@@ -422,7 +415,7 @@ pub(crate) fn bind_assigned<'a>(
     column: usize,
     value: &'a sql::Expr,
 ) -> Result<Assigned, SqlError> {
-    if is_default(value) {
+    if value.is_default() {
         return Ok(Assigned::Default(DefaultValue::of(binder, &table.def.columns[column])?));
     }
     let value = binder.bind_expr(value, ExprScope::new(Clause::FieldList))?;

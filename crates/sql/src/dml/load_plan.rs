@@ -10,7 +10,7 @@ use types::charset::Charset;
 use types::{ColumnDef, ColumnType, Value};
 
 use crate::bind::Binder;
-use crate::bind::from::{column_name_of, target_table};
+use crate::bind::from::target_table;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::charsets;
 use crate::dml::assign::{Assigned, DefaultValue};
@@ -193,7 +193,7 @@ fn targets(binder: &mut Binder<'_>, load: &LoadData, table: &Table) -> Result<Ve
     let mut targets = Vec::with_capacity(written.len());
     for target in written {
         targets.push(match target {
-            LoadTarget::Column(name) => Target::Column(column_of(binder, table, &column_name_of(name)?)?),
+            LoadTarget::Column(name) => Target::Column(column_of(binder, table, &ColumnName::of(name))?),
             LoadTarget::Variable(name) => Target::Variable(name.to_lowercase()),
         });
     }
@@ -298,8 +298,8 @@ fn bind_set<'a>(
 
 fn bind_set_items<'a>(binder: &mut Binder<'a>, load: &'a LoadData, table: &Table) -> Result<Vec<SetColumn>, SqlError> {
     let mut set = Vec::with_capacity(load.set.len());
-    for (name, value) in &load.set {
-        let column = column_of(binder, table, &column_name_of(name)?)?;
+    for syntax::ast::Assignment { column: name, value } in &load.set {
+        let column = column_of(binder, table, &ColumnName::of(name))?;
         let first = binder.scope().subqueries.len();
         let value = bind_assigned(binder, table, column, value)?;
         let subqueries = first..binder.scope().subqueries.len();

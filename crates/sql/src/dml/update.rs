@@ -7,15 +7,14 @@ use std::sync::Arc;
 use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{LockWait, Table, TableMode};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::Value;
 
 use crate::bind::Binder;
 use crate::bind::alias::NO_ALIASES;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::frame::SlotSource;
-use crate::bind::from::column_name_of;
-use crate::bind::scope::{Scope, unknown_column};
+use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
 use crate::dml::assign::{Assignment, Assignments, Kept, strictness};
 use crate::dml::foreign::update_row;
@@ -28,7 +27,6 @@ use crate::exec::fast::point_of;
 use crate::exec::query::BlockRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
-use crate::parse::ast::Update;
 use crate::plan::node::{AccessMethod, BlockPlan, Node, PlannedSource, PlannedTable};
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
@@ -49,17 +47,17 @@ pub(crate) struct UpdatePlan {
 pub(crate) async fn plan_update<'a>(
     context: &'a PlanContext<'a>,
     binder: &mut Binder<'a>,
-    update: &'a Update,
+    update: &'a sql::Update,
 ) -> Result<UpdatePlan, SqlError> {
-    let (ignore, update) = (update.ignore, &*update.update);
-    if update.returning.is_some() || update.from.is_some() {
-        return Err(SqlError::not_supported("RETURNING and FROM in UPDATE"));
+    let ignore = update.ignore;
+    if let Some(with) = &update.with {
+        binder.add_ctes(with)?;
     }
     let number = binder.next_block();
     binder.scopes.push(Scope::default());
     let since = binder.uses_count();
     binder.needs = Privilege::Update;
-    let from = binder.bind_from(std::slice::from_ref(&update.table))?;
+    let from = binder.bind_from(&update.tables)?;
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
@@ -70,7 +68,7 @@ pub(crate) async fn plan_update<'a>(
             None => by_table.push((table, vec![assignment])),
         }
     }
-    let filter = match &update.selection {
+    let filter = match &update.filter {
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
         None => Vec::new(),
     };
@@ -178,10 +176,7 @@ fn bind_assignment<'a>(
     binder: &mut Binder<'a>,
     assignment: &'a sql::Assignment,
 ) -> Result<(usize, Assignment), SqlError> {
-    let sql::AssignmentTarget::ColumnName(name) = &assignment.target else {
-        return Err(SqlError::not_supported(&assignment.target));
-    };
-    let name = column_name_of(name)?;
+    let name = ColumnName::of(&assignment.column);
     let found = binder.scope().find(name, "field list")?;
     let (table, column) = found.ok_or_else(|| unknown_column(&name.text(), "field list"))?;
     let TableSource::Base(base) = &binder.scope().tables[table].source else {

@@ -8,7 +8,8 @@ use std::sync::Arc;
 
 use base::{SqlError, memory};
 use engine::Table;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
+use syntax::literal_rows::LiteralValue;
 use types::charset::Charset;
 use types::{CollationId, ColumnDef, Value};
 
@@ -18,14 +19,14 @@ use crate::bind::from::target_table;
 use crate::bind::literal;
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::Scope;
-use crate::dml::assign::{DefaultValue, for_column, is_default};
+use crate::dml::assign::{DefaultValue, for_column};
 use crate::dml::insert::Progress;
 use crate::dml::insert_plan::InsertPlan;
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::BATCH_ROWS;
 use crate::expr::{Expr, ExprType};
-use crate::parse::{Literal, LiteralRows, hex_bytes};
+use crate::parse::{LiteralRows, hex_bytes};
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
 
@@ -83,7 +84,7 @@ pub(crate) async fn bind_values<'a>(
         for (expr, &target) in row.into_iter().zip(targets) {
             let before = binder.scope().subqueries.len();
             let bind = |binder: &mut Binder<'a>| binder.bind_expr(expr, ExprScope::new(Clause::FieldList));
-            let value = if is_default(expr) { None } else { Some(bind(binder)?) };
+            let value = if expr.is_default() { None } else { Some(bind(binder)?) };
             value.iter().for_each(|value| binder.note_params(value));
             let column = &table.def.columns[target];
             if let Some(value) = &value {
@@ -220,13 +221,13 @@ impl InsertPlan {
 
 impl ValuesPlan {
     /// A literal on its way to a column; `None` is DEFAULT.
-    fn bind(&self, literal: Literal, column: &ColumnDef) -> Result<Option<Expr>, SqlError> {
+    fn bind(&self, literal: LiteralValue, column: &ColumnDef) -> Result<Option<Expr>, SqlError> {
         let value = match literal {
-            Literal::Default => return Ok(None),
-            Literal::Negative(digits) => literal::negative_number(&digits)?,
-            Literal::Binary(text) => literal::binary_text(&text, self.client)?,
-            Literal::BinaryDigits(digits) => literal::binary_bytes(hex_bytes(&digits))?,
-            Literal::Value(value) => literal::plain(&value, self.collation)?,
+            LiteralValue::Default => return Ok(None),
+            LiteralValue::Negative(digits) => literal::negative_number(&digits)?,
+            LiteralValue::Binary(text) => literal::binary_text(&text, self.client)?,
+            LiteralValue::BinaryDigits(digits) => literal::binary_bytes(hex_bytes(&digits))?,
+            LiteralValue::Literal(literal) => literal::plain(&literal, self.collation)?,
         };
         Ok(Some(for_column(value, column)))
     }

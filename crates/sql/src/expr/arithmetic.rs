@@ -16,9 +16,9 @@ use types::{Decimal, Value};
 
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::mode::SqlMode;
 use crate::expr::tree::ArithmeticOp;
 use crate::expr::types::{ExprType, Kind};
+use types::SqlMode;
 
 /// As what numbers are computed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -4,6 +4,7 @@
 //! looks like a function. Arguments are given in the order in which they are written.
 
 use base::{SqlError, codes};
+use syntax::ast::IntervalUnit;
 use types::temporal::parse::{self, Allow};
 use types::{CollationId, ColumnType, Decimal, Value};
 
@@ -24,7 +25,7 @@ pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
-use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
+use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, VariableScope};
 use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// An integer.
@@ -476,7 +477,7 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
 
 /// `date ± INTERVAL amount unit`, DATE_ADD, DATE_SUB.
 pub fn interval(date: Expr, amount: Expr, unit: IntervalUnit, subtract: bool) -> Result<Expr, SqlError> {
-    let amount = if unit.counted() == intervals::Counted::Text { amount } else { numeric_arg(amount) };
+    let amount = if intervals::counted(unit) == intervals::Counted::Text { amount } else { numeric_arg(amount) };
     let ty = intervals::infer(&date.ty, &amount.ty, unit);
     Ok(Expr { kind: ExprKind::Interval { args: pair(date, amount), unit, subtract }, ty })
 }

@@ -86,7 +86,7 @@ pub(crate) fn eval(
 
 /// The dates that sql_mode lets an expression make.
 pub(crate) fn allowed(ctx: &EvalContext<'_>) -> Allow {
-    use crate::expr::mode::SqlMode;
+    use types::SqlMode;
     let mode = ctx.session.sql_mode;
     Allow {
         zero_date: !mode.has(SqlMode::NO_ZERO_DATE),

@@ -14,9 +14,9 @@ use types::{CollationId, Value};
 
 use crate::expr::function::Pattern;
 use crate::expr::locale::Locale;
-use crate::expr::mode::SqlMode;
 use crate::expr::tree::VariableScope;
 use crate::expr::types::ExprType;
+use types::SqlMode;
 
 /// What expressions ask of the server.
 pub trait Host: Send + Sync {

@@ -26,9 +26,9 @@ use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
 use crate::expr::coerce::{self, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
-use crate::expr::mode::SqlMode;
 use crate::expr::zero::implicit_default;
 use crate::expr::{cast, json};
+use types::SqlMode;
 
 pub(crate) use year::year_of;
 

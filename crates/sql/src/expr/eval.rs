@@ -111,7 +111,7 @@ impl Expr {
             ExprKind::Interval { args, unit, subtract } => {
                 let date = coerce::dated(&args[0], args[0].eval_ref(row, ctx)?);
                 let amount = || {
-                    let amount = match unit.counted() {
+                    let amount = match interval::counted(*unit) {
                         Counted::Text => args[1].eval_ref(row, ctx)?,
                         Counted::Exact => args[1].eval_exact(row, ctx)?,
                         Counted::Whole => args[1].eval_whole(row, ctx)?,

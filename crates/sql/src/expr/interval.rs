@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use base::{SqlError, codes};
+use syntax::ast::IntervalUnit;
 use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_DAY, MICROS_PER_SECOND, calendar};
@@ -11,39 +12,7 @@ use types::{CollationId, Date, DateTime, Decimal, Time, Value};
 use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
 use crate::expr::context::EvalContext;
-use crate::expr::tree::IntervalUnit;
 use crate::expr::types::{ExprType, Kind};
-
-/// Units in the order of their numbers, their names, and what the numbers in an amount count: microseconds, or months.
-const UNITS: [(IntervalUnit, &str, &[i64]); 20] = {
-    use IntervalUnit::*;
-    const S: i64 = MICROS_PER_SECOND;
-    const M: i64 = 60 * S;
-    const H: i64 = 60 * M;
-    const D: i64 = MICROS_PER_DAY;
-    [
-        (Microsecond, "MICROSECOND", &[1]),
-        (Second, "SECOND", &[S]),
-        (Minute, "MINUTE", &[M]),
-        (Hour, "HOUR", &[H]),
-        (Day, "DAY", &[D]),
-        (Week, "WEEK", &[7 * D]),
-        (Month, "MONTH", &[1]),
-        (Quarter, "QUARTER", &[3]),
-        (Year, "YEAR", &[12]),
-        (SecondMicrosecond, "SECOND_MICROSECOND", &[S, 1]),
-        (MinuteMicrosecond, "MINUTE_MICROSECOND", &[M, S, 1]),
-        (MinuteSecond, "MINUTE_SECOND", &[M, S]),
-        (HourMicrosecond, "HOUR_MICROSECOND", &[H, M, S, 1]),
-        (HourSecond, "HOUR_SECOND", &[H, M, S]),
-        (HourMinute, "HOUR_MINUTE", &[H, M]),
-        (DayMicrosecond, "DAY_MICROSECOND", &[D, H, M, S, 1]),
-        (DaySecond, "DAY_SECOND", &[D, H, M, S]),
-        (DayMinute, "DAY_MINUTE", &[D, H, M]),
-        (DayHour, "DAY_HOUR", &[D, H]),
-        (YearMonth, "YEAR_MONTH", &[12, 1]),
-    ]
-};
 
 /// As what the amount of an interval is read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,73 +25,80 @@ pub(crate) enum Counted {
     Text,
 }
 
-impl IntervalUnit {
-    /// The unit with that number.
-    pub fn by_number(number: usize) -> Option<IntervalUnit> {
-        UNITS.get(number).map(|(unit, ..)| *unit)
+/// What the numbers in an amount count: microseconds, or months.
+fn parts(unit: IntervalUnit) -> &'static [i64] {
+    use IntervalUnit::*;
+    const S: i64 = MICROS_PER_SECOND;
+    const M: i64 = 60 * S;
+    const H: i64 = 60 * M;
+    const D: i64 = MICROS_PER_DAY;
+    match unit {
+        Microsecond => &[1],
+        Second => &[S],
+        Minute => &[M],
+        Hour => &[H],
+        Day => &[D],
+        Week => &[7 * D],
+        Month => &[1],
+        Quarter => &[3],
+        Year => &[12],
+        SecondMicrosecond => &[S, 1],
+        MinuteMicrosecond => &[M, S, 1],
+        MinuteSecond => &[M, S],
+        HourMicrosecond => &[H, M, S, 1],
+        HourSecond => &[H, M, S],
+        HourMinute => &[H, M],
+        DayMicrosecond => &[D, H, M, S, 1],
+        DaySecond => &[D, H, M, S],
+        DayMinute => &[D, H, M],
+        DayHour => &[D, H],
+        YearMonth => &[12, 1],
     }
+}
 
-    /// The unit with that name (`DAY`, `sql_tsi_day`, `DAY_HOUR`, …).
-    pub fn by_name(name: &str) -> Option<IntervalUnit> {
-        let name = name.to_ascii_uppercase();
-        let name = name.strip_prefix("SQL_TSI_").unwrap_or(&name);
-        UNITS.iter().find(|(_, known, _)| *known == name).map(|(unit, ..)| *unit)
-    }
+fn in_months(unit: IntervalUnit) -> bool {
+    matches!(unit, IntervalUnit::Month | IntervalUnit::Quarter | IntervalUnit::Year | IntervalUnit::YearMonth)
+}
 
-    /// `DAY`, `DAY_HOUR`, …
-    pub fn name(self) -> &'static str {
-        UNITS[self as usize].1
-    }
+/// Whether a unit changes whole days only.
+fn in_days(unit: IntervalUnit) -> bool {
+    in_months(unit) || matches!(unit, IntervalUnit::Day | IntervalUnit::Week)
+}
 
-    /// What the numbers in an amount count.
-    fn parts(self) -> &'static [i64] {
-        UNITS[self as usize].2
-    }
+/// Whether a part of it counts days or more.
+fn has_days(unit: IntervalUnit) -> bool {
+    use IntervalUnit::*;
+    in_days(unit) || matches!(unit, DayMicrosecond | DaySecond | DayMinute | DayHour)
+}
 
-    fn in_months(self) -> bool {
-        matches!(self, IntervalUnit::Month | IntervalUnit::Quarter | IntervalUnit::Year | IntervalUnit::YearMonth)
+/// As what the amount of a unit is read.
+pub(crate) fn counted(unit: IntervalUnit) -> Counted {
+    match unit {
+        IntervalUnit::Second => Counted::Exact,
+        unit if parts(unit).len() > 1 => Counted::Text,
+        _ => Counted::Whole,
     }
+}
 
-    /// Whether it changes whole days only.
-    fn in_days(self) -> bool {
-        self.in_months() || matches!(self, IntervalUnit::Day | IntervalUnit::Week)
-    }
-
-    /// Whether a part of it counts days or more.
-    fn has_days(self) -> bool {
-        use IntervalUnit::*;
-        self.in_days() || matches!(self, DayMicrosecond | DaySecond | DayMinute | DayHour)
-    }
-
-    /// As what its amount is read.
-    pub(crate) fn counted(self) -> Counted {
-        match self {
-            IntervalUnit::Second => Counted::Exact,
-            unit if unit.parts().len() > 1 => Counted::Text,
-            _ => Counted::Whole,
-        }
-    }
-
-    fn has_micros(self) -> bool {
-        use IntervalUnit::*;
-        matches!(self, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
-    }
+fn has_micros(unit: IntervalUnit) -> bool {
+    use IntervalUnit::*;
+    matches!(unit, Microsecond | SecondMicrosecond | MinuteMicrosecond | HourMicrosecond | DayMicrosecond)
 }
 
 /// The type of `date ± INTERVAL amount unit`.
 pub(crate) fn infer(date: &ExprType, amount: &ExprType, unit: IntervalUnit) -> ExprType {
     let fraction = match unit {
-        unit if unit.has_micros() => 6,
+        unit if has_micros(unit) => 6,
         IntervalUnit::Second if amount.kind == Kind::Decimal => amount.decimals.min(6),
         IntervalUnit::Second if !amount.kind.is_integer() => 6,
         _ => 0,
     };
     let fsp = date.decimals.max(fraction).min(6);
     let ty = match date.kind {
-        Kind::Date if unit.in_days() => ExprType::of_kind(Kind::Date),
+        Kind::Date if in_days(unit) => ExprType::of_kind(Kind::Date),
         Kind::Date => ExprType::temporal(Kind::DateTime, fraction),
         Kind::DateTime => ExprType::temporal(Kind::DateTime, fsp),
-        Kind::Time if !unit.has_days() => ExprType::temporal(Kind::Time, fsp),
+        Kind::Time if !has_days(unit) => ExprType::temporal(Kind::Time, fsp),
         Kind::Time => ExprType::temporal(Kind::DateTime, fsp),
         _ => ExprType::text(26, CollationId::DEFAULT),
     };
@@ -153,10 +129,10 @@ pub(crate) fn add<'v>(
     };
     let Some(amount) = signed_measure(&*amount()?, unit, subtract, ctx)? else { return Ok(Value::Null) };
     // Days are counted from a day that a calendar has; months pass over it.
-    if start.date.has_zero_part() || (!unit.in_months() && !Allow::ZEROS.accepts(start.date)) {
+    if start.date.has_zero_part() || (!in_months(unit) && !Allow::ZEROS.accepts(start.date)) {
         return Ok(Value::Null);
     }
-    let sum = match unit.in_months() {
+    let sum = match in_months(unit) {
         true => calendar::add_months(start.date, amount).map(|date| DateTime { date, ..start }),
         false => calendar::to_micros(start).checked_add(amount).and_then(calendar::from_micros),
     };
@@ -168,7 +144,7 @@ pub(crate) fn add<'v>(
         Kind::DateTime => Value::DateTime(sum),
         // Text: a date if there was no time and none came in.
         _ => {
-            let only_date = unit.in_days() && !has_time(date);
+            let only_date = in_days(unit) && !has_time(date);
             let value = if only_date { Value::Date(sum.date) } else { Value::DateTime(sum) };
             Value::Str(coerce::plain_text(&value, fsp_of(sum.micros)))
         }
@@ -212,10 +188,10 @@ fn signed_measure(
 
 /// The interval in microseconds, or in months; `None` if it is too great.
 fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<Option<i64>, SqlError> {
-    let parts = unit.parts();
-    if parts.len() > 1 {
+    let sizes = parts(unit);
+    if sizes.len() > 1 {
         let text = coerce::plain_text(amount, types::value::NOT_FIXED);
-        return Ok(several(&text, parts, unit.has_micros()));
+        return Ok(several(&text, sizes, has_micros(unit)));
     }
     if unit == IntervalUnit::Second && !matches!(amount, Value::Int(_) | Value::UInt(_)) {
         let Some(seconds) = coerce::to_decimal(amount, ctx)? else { return Ok(None) };
@@ -235,7 +211,7 @@ fn measure(amount: &Value, unit: IntervalUnit, ctx: &EvalContext<'_>) -> Result<
         Value::Str(text) | Value::Bytes(text) => Some(leading_integer(text, ctx)?),
         other => coerce::to_i64(other, ctx)?,
     };
-    Ok(count.map(|n| n.saturating_mul(parts[0])))
+    Ok(count.map(|n| n.saturating_mul(sizes[0])))
 }
 
 /// The integer with which a text begins; what is greater than 64 bits hold has all bits set, and so is -1.
@@ -325,10 +301,10 @@ fn time_part(unit: IntervalUnit, time: Time) -> i64 {
 
 /// `TIMESTAMPDIFF(unit, from, to)`
 pub(crate) fn difference(unit: IntervalUnit, from: DateTime, to: DateTime) -> i64 {
-    if unit.in_months() {
-        return months_between(from, to) / unit.parts()[0];
+    if in_months(unit) {
+        return months_between(from, to) / parts(unit)[0];
     }
-    (calendar::to_micros(to) - calendar::to_micros(from)) / unit.parts()[0]
+    (calendar::to_micros(to) - calendar::to_micros(from)) / parts(unit)[0]
 }
 
 fn months_between(from: DateTime, to: DateTime) -> i64 {
@@ -337,16 +313,4 @@ fn months_between(from: DateTime, to: DateTime) -> i64 {
     let within = |at: DateTime| (at.date.day, at.time());
     let not_whole = within(second) < within(first);
     sign * (months(second.date) - months(first.date) - not_whole as i64)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn units_are_in_the_order_of_their_numbers() {
-        for (number, (unit, name, _)) in UNITS.iter().enumerate() {
-            assert_eq!((*unit as usize, IntervalUnit::by_name(name)), (number, Some(*unit)));
-        }
-    }
 }

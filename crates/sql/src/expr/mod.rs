@@ -36,7 +36,6 @@ pub mod function;
 mod interval;
 pub(crate) mod json;
 pub(crate) mod locale;
-pub mod mode;
 pub mod order;
 pub mod pattern;
 mod slots;
@@ -51,6 +50,7 @@ mod zone;
 #[cfg(test)]
 mod tests;
 
+pub use ::types::SqlMode;
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
 pub(crate) use beside::{is_number, moment_of, time_of, year_beside_column};
 pub(crate) use context::interrupted;
@@ -59,7 +59,7 @@ pub use convert::{Strictness, convert_for_column};
 pub use function::Function;
 pub(crate) use function::hex_text;
 pub(crate) use json::name_table;
-pub use mode::SqlMode;
 pub use slots::SlotSet;
-pub use tree::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, IntervalUnit, VariableScope};
+pub use syntax::ast::IntervalUnit;
+pub use tree::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, VariableScope};
 pub use types::{Coercibility, ExprType, Kind};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use syntax::ast::IntervalUnit;
 use types::Value;
 
 use crate::expr::function::Function;
@@ -239,32 +240,6 @@ pub enum CastType {
     Year,
     /// JSON: text is parsed, other values become scalars.
     Json,
-}
-
-/// Units of INTERVAL, EXTRACT and TIMESTAMPDIFF.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are what they are")]
-pub enum IntervalUnit {
-    Microsecond,
-    Second,
-    Minute,
-    Hour,
-    Day,
-    Week,
-    Month,
-    Quarter,
-    Year,
-    SecondMicrosecond,
-    MinuteMicrosecond,
-    MinuteSecond,
-    HourMicrosecond,
-    HourSecond,
-    HourMinute,
-    DayMicrosecond,
-    DaySecond,
-    DayMinute,
-    DayHour,
-    YearMonth,
 }
 
 /// Which value of a system variable.

@@ -1,17 +1,17 @@
 //! CREATE, ALTER and DROP USER, GRANT, REVOKE.
 
 use base::{SqlError, codes};
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::ast::{
     AuthSecret, AuthSpec, Ddl, Grant, GrantAs, GrantItem, GrantLevel, GrantedAccounts, KeepPassword, Statement,
     TableName, UserName, UserSpec,
 };
-use super::digits::hex_bytes;
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, role, user_options};
 use crate::ddl::{check_database_name, check_table_name};
+use syntax::ParseError;
+use syntax::digits::hex_bytes;
 
 /// Characters of an account's two parts, as in MySQL.
 const USER_CHARS_MAX: usize = 32;
@@ -169,7 +169,7 @@ fn stored(tokens: &mut Tokens<'_>, has_method: bool) -> Parsed<Option<AuthSecret
 
 /// A stored secret: text, or hexadecimal (SHOW CREATE USER may print it so).
 fn hash(tokens: &mut Tokens<'_>) -> Parsed<String> {
-    let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.string() };
+    let Some(Token::Hex(digits)) = tokens.peek() else { return tokens.string() };
     let bytes = hex_bytes(digits);
     tokens.next();
     Ok(bytes.into_iter().map(char::from).collect())
@@ -342,11 +342,11 @@ fn level(tokens: &mut Tokens<'_>) -> Parsed<GrantLevel> {
             return Err(ParseError::not_supported(format!("privileges on a {refused}")));
         }
     }
-    if tokens.accept_token(&Token::Mul) {
+    if tokens.accept_token(&Token::Star) {
         if !tokens.accept_token(&Token::Period) {
             return Ok(GrantLevel::Database(None));
         }
-        tokens.expect_token(&Token::Mul)?;
+        tokens.expect_token(&Token::Star)?;
         return Ok(GrantLevel::Global);
     }
     let first = tokens.identifier()?;
@@ -355,7 +355,7 @@ fn level(tokens: &mut Tokens<'_>) -> Parsed<GrantLevel> {
         return Ok(GrantLevel::Table(TableName { schema: None, name: first }));
     }
     check_database_name(&first)?;
-    if tokens.accept_token(&Token::Mul) {
+    if tokens.accept_token(&Token::Star) {
         return Ok(GrantLevel::Database(Some(first)));
     }
     let name = tokens.any_word()?;

@@ -1,15 +1,15 @@
 //! What administrators say: replication, logs, FLUSH, KILL, and the statements about statements.
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::ast::{
     Admin, BinlogEvents, ChangeSource, ChannelName, FlushTarget, LockTable, PrepareSource, ReplicaUntil, StartReplica,
     Statement, StopReplica, TableMaintenance,
 };
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, checksum, unsupported};
 use crate::ddl;
+use syntax::ParseError;
 
 /// A statement that begins with `word` (in upper case), if it is not of the other modules.
 pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
@@ -45,7 +45,7 @@ pub(super) fn admin(tokens: &mut Tokens<'_>, word: &str) -> Parsed<Statement> {
 fn use_database(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("USE")?;
     match tokens.peek() {
-        Some(Token::Word(word)) if word.value.is_empty() => Err(ddl::no_database().into()),
+        Some(Token::Name(name)) if name.is_empty() => Err(ddl::no_database().into()),
         _ => tokens.database_name().map(Statement::Use),
     }
 }
@@ -54,19 +54,11 @@ fn prepare(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("PREPARE")?;
     let name = tokens.identifier()?;
     tokens.expect("FROM")?;
-    let variable = tokens.peek_word().and_then(user_variable);
-    let from = match variable {
-        Some(variable) => {
-            tokens.next();
-            PrepareSource::Variable(variable)
-        }
+    let from = match tokens.accept_variable() {
+        Some(variable) => PrepareSource::Variable(variable),
         None => PrepareSource::Text(tokens.string()?),
     };
     Ok(Statement::Prepare { name, from })
-}
-
-fn user_variable(word: &str) -> Option<String> {
-    word.strip_prefix('@').filter(|name| !name.starts_with('@')).map(str::to_string)
 }
 
 fn execute(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -77,32 +69,26 @@ fn execute(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let name = tokens.identifier()?;
     let mut using = Vec::new();
     if tokens.accept("USING") {
-        using = tokens.comma_list(|tokens| match tokens.peek_word().and_then(user_variable) {
-            Some(variable) => {
-                tokens.next();
-                Ok(variable)
-            }
-            None => tokens.unexpected(),
-        })?;
+        using = tokens.comma_list(variable)?;
     }
     Ok(Statement::Execute { name, using })
 }
 
-/// `@a` of `BINLOG @a, @b`.
-fn half(tokens: &mut Tokens<'_>) -> Parsed<String> {
-    let Some(variable) = tokens.peek_word().and_then(user_variable) else { return tokens.unexpected() };
-    tokens.next();
-    Ok(variable)
+/// `@a`
+fn variable(tokens: &mut Tokens<'_>) -> Parsed<String> {
+    match tokens.accept_variable() {
+        Some(variable) => Ok(variable),
+        None => tokens.unexpected(),
+    }
 }
 
 fn binlog(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("BINLOG")?;
-    if tokens.peek_word().and_then(user_variable).is_none() {
+    let Some(first) = tokens.accept_variable() else {
         return Ok(Statement::Binlog(BinlogEvents::Text(tokens.string()?)));
-    }
-    let first = half(tokens)?;
+    };
     tokens.expect_token(&Token::Comma)?;
-    Ok(Statement::Binlog(BinlogEvents::Halves(first, half(tokens)?)))
+    Ok(Statement::Binlog(BinlogEvents::Halves(first, variable(tokens)?)))
 }
 
 fn lock(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -144,7 +130,7 @@ pub(super) fn channel(tokens: &mut Tokens<'_>) -> Parsed<ChannelName> {
 /// MariaDB's name of a connection, behind MASTER or SLAVE.
 pub(super) fn connection(tokens: &mut Tokens<'_>) -> Parsed<ChannelName> {
     match tokens.peek() {
-        Some(Token::SingleQuotedString(_)) => Ok(Some(tokens.string()?.to_lowercase())),
+        Some(Token::Text(_)) => Ok(Some(tokens.string()?.to_lowercase())),
         _ => Ok(None),
     }
 }
@@ -245,7 +231,7 @@ fn ids(tokens: &mut Tokens<'_>) -> Parsed<Vec<u32>> {
 }
 
 fn seconds(tokens: &mut Tokens<'_>) -> Parsed<f64> {
-    let Some(Token::Number(digits, _)) = tokens.peek() else { return tokens.unexpected() };
+    let Some(Token::Number(digits)) = tokens.peek() else { return tokens.unexpected() };
     match digits.parse() {
         Ok(number) => {
             tokens.next();

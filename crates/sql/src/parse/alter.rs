@@ -1,17 +1,17 @@
 //! ALTER, CREATE INDEX, DROP INDEX.
 
 use base::{SqlError, codes};
-use sqlparser::ast::{Expr, Value};
-use sqlparser::tokenizer::Token;
+use syntax::Token;
+use syntax::ast::{Expr, ExprKind, Literal};
 
 use super::ast::{
     AlterAction, AlterTable, ColumnPlace, Ddl, DefaultSpec, IndexKind, IndexSpec, SetItem, SetScope, Statement,
     TableKey, TableName, TableOptions,
 };
-use super::error::ParseError;
 use super::table_options::table_options;
 use super::tokens::Tokens;
 use super::{Parsed, account, column, create, unsupported};
+use syntax::ParseError;
 
 /// Makes an action about something that has a name.
 type OfOne = fn(String) -> AlterAction;
@@ -84,7 +84,7 @@ pub(super) fn wait(tokens: &mut Tokens<'_>) -> Parsed<()> {
     };
     tokens.decided(place);
     // A second is the least that the setting can be.
-    let value = Expr::value(Value::Number(seconds.max(1).to_string(), false));
+    let value = Expr::new(ExprKind::Literal(Literal::Number(seconds.max(1).to_string().into())));
     let name = "lock_wait_timeout".to_owned();
     tokens.settings.push(SetItem::Variable { scope: SetScope::Session, name, value: Some(value) });
     Ok(())

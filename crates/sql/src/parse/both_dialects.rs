@@ -20,7 +20,7 @@ use std::ops::Range;
 use super::ParseContext;
 use super::rewrite::{Read, edited, read};
 use super::tokens::Tokens;
-use super::versions::{ReadComment, for_all};
+use syntax::versions::{ReadComment, for_all};
 
 /// MariaDB's storage engines that MySQL does not have.
 const MARIA_ENGINES: &[&str] = &[
@@ -104,7 +104,7 @@ impl Tokens<'_> {
     pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) -> bool {
         let comma = |place| self.range_of(place);
         let (before, behind) = (before.map(comma), behind.map(comma));
-        let (text, mut goes_with_next) = (self.text, false);
+        let (text, mut goes_with_next) = (self.text(), false);
         for piece in self.pieces.iter_mut().skip(from).filter(|piece| piece.is_of_one()) {
             match (&before, &behind) {
                 (Some(before), _) => piece.widen(before.start..piece.range.end, text),
@@ -124,11 +124,11 @@ impl Tokens<'_> {
         let is_inside = |piece: &Piece| range.start <= piece.range.start && piece.range.end <= range.end;
         let (mut mysql, mut end) = (String::new(), range.start);
         for piece in self.pieces.iter().filter(|piece| is_inside(piece)) {
-            mysql.push_str(self.text.get(end..piece.range.start).unwrap_or_default());
+            mysql.push_str(self.text().get(end..piece.range.start).unwrap_or_default());
             mysql.push_str(&piece.mysql);
             end = piece.range.end;
         }
-        mysql.push_str(self.text.get(end..range.end).unwrap_or_default());
+        mysql.push_str(self.text().get(end..range.end).unwrap_or_default());
         if !mysql.contains("*/") && !maria.contains("*/") {
             self.pieces.retain(|piece| !is_inside(piece));
             self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });

@@ -7,12 +7,12 @@
 //! CHECKSUM TABLE t, … IMAGES [FROM x'key'] [TO x'key']
 //! ```
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::Parsed;
 use super::ast::{Admin, Checksum, Cuts, EncodedRange};
-use super::digits::hex_bytes;
 use super::tokens::Tokens;
+use syntax::digits::hex_bytes;
 
 pub(super) fn checksum(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     tokens.expect("CHECKSUM")?;
@@ -44,7 +44,7 @@ fn cuts(tokens: &mut Tokens<'_>) -> Parsed<Cuts> {
 
 /// Bytes in hexadecimal.
 fn key(tokens: &mut Tokens<'_>) -> Parsed<Vec<u8>> {
-    let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.unexpected() };
+    let Some(Token::Hex(digits)) = tokens.peek() else { return tokens.unexpected() };
     let bytes = hex_bytes(digits);
     tokens.next();
     Ok(bytes)

@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::ast::{ColumnSpec, DefaultSpec, IndexKind, IndexPart, IndexSpec, Literal, TableKey, TextString, TypeSpec};
-use super::error::ParseError;
 use super::timestamps::TimestampColumn;
 use super::tokens::Tokens;
 use super::{Parsed, foreign_key};
-use crate::expr::SqlMode;
+use syntax::ParseError;
+use types::SqlMode;
 
 /// Names of types, and what they are synonyms of. Two words come before their first word alone.
 const TYPES: &[(&str, &str)] = &[
@@ -376,13 +376,13 @@ pub(super) fn literal(tokens: &mut Tokens<'_>) -> Parsed<Literal> {
         tokens.next();
     }
     match tokens.peek() {
-        Some(Token::Number(digits, _)) => {
+        Some(Token::Number(digits)) => {
             let number = format!("{sign}{digits}");
             tokens.next();
             Ok(Literal::Number(number))
         }
-        Some(Token::NationalStringLiteral(text)) if sign.is_empty() => {
-            let text = text.clone();
+        Some(Token::NationalText(text)) if sign.is_empty() => {
+            let text = text.clone().into_owned();
             tokens.next();
             Ok(Literal::String(text))
         }

@@ -1,15 +1,15 @@
 //! CREATE, and the parts that it shares with ALTER: indexes and options.
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::ast::{
     CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableKey, TableOptions,
 };
 use super::declared_charset::DeclaredCharset;
-use super::error::ParseError;
 use super::table_options::table_options;
 use super::tokens::Tokens;
-use super::{Parsed, account, alter, column, dml, foreign_key, role, unsupported};
+use super::{Parsed, account, alter, column, foreign_key, role, unsupported};
+use syntax::ParseError;
 
 /// CREATE of anything.
 pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -170,7 +170,7 @@ fn create_table(tokens: &mut Tokens<'_>, temporary: bool) -> Parsed<Statement> {
         || tokens.next_are("WITH")
         || tokens.peek() == Some(&Token::LParen);
     if has_query {
-        let query = dml::query_rest(tokens)?;
+        let query = Box::new(tokens.query()?);
         return Ok(Statement::CreateTableSelect(Box::new(table), query));
     }
     if table.on_duplicate != OnDuplicate::Error {

@@ -3,9 +3,9 @@
 use base::{SqlError, codes};
 
 use super::Parsed;
-use super::error::ParseError;
 use super::tokens::Tokens;
 use crate::charsets;
+use syntax::ParseError;
 
 /// What was said so far.
 pub(super) struct DeclaredCharset<'a> {

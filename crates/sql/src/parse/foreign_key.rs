@@ -1,12 +1,12 @@
 //! Foreign keys, as a table's constraint and at a column.
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 use types::ReferentialAction;
 
 use super::Parsed;
 use super::ast::ForeignKeySpec;
-use super::error::ParseError;
 use super::tokens::Tokens;
+use syntax::ParseError;
 
 /// A table's constraint, after FOREIGN KEY.
 pub(super) fn foreign_key(tokens: &mut Tokens<'_>, name: Option<String>) -> Parsed<ForeignKeySpec> {

@@ -10,15 +10,9 @@ fn parsed(text: &str) -> String {
         Ok(parsed) => match &parsed.statement {
             Statement::Explain(explain) => format!("{:?} {}", explain.format, explain.analyze),
             Statement::Query(query) => query.to_string(),
-            Statement::Insert(insert) => {
-                let rows = (0..insert.literal_rows.len())
-                    .map(|row| format!(", {}", insert.literal_rows.text_of(row)))
-                    .collect::<String>();
-                let insert = &insert.insert;
-                format!("{}{insert}{rows}", if insert.replace_into { "(REPLACE) " } else { "" })
-            }
-            Statement::Update(update) => format!("{}{}", if update.ignore { "(IGNORE) " } else { "" }, update.update),
-            Statement::Delete(delete) => format!("{}{}", if delete.ignore { "(IGNORE) " } else { "" }, delete.delete),
+            Statement::Insert(insert) => insert.to_string(),
+            Statement::Update(update) => update.to_string(),
+            Statement::Delete(delete) => delete.to_string(),
             other => format!("{other:?}"),
         },
     }

@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use base::{SqlError, codes};
 
-use super::error::near;
 use crate::expr::Warnings;
+use syntax::error::near;
 
 /// Hints that choose between plans, or name what those that do are about.
 const OF_PLANS: &[&str] = &[

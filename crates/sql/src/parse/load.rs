@@ -8,14 +8,13 @@
 //!   [IGNORE n {LINES | ROWS}] [(column | @variable, …)] [SET column = {expr | DEFAULT}, …]
 //! ```
 
-use sqlparser::ast as sql;
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::Parsed;
 use super::ast::{FileFormat, LoadData, LoadDuplicates, LoadTarget, Statement};
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::unsupported;
+use syntax::ParseError;
 
 pub(super) fn load(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     if !tokens.accept("LOAD DATA") {
@@ -54,7 +53,7 @@ pub(super) fn load(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.expect_one(&["LINES", "ROWS"])?;
     }
     let targets = targets(tokens)?;
-    let set = if tokens.accept("SET") { tokens.comma_list(assignment)? } else { Vec::new() };
+    let set = if tokens.accept("SET") { tokens.comma_list(|tokens| tokens.assignment())? } else { Vec::new() };
     for clause in ["PARALLEL", "MEMORY", "ALGORITHM"] {
         refuse(tokens, clause)?;
     }
@@ -110,40 +109,10 @@ fn targets(tokens: &mut Tokens<'_>) -> Parsed<Option<Vec<LoadTarget>>> {
     if tokens.accept_token(&Token::RParen) {
         return Ok(None);
     }
-    let targets = tokens.comma_list(|tokens| {
-        let variable = match tokens.peek() {
-            Some(Token::Word(word)) => word.value.strip_prefix('@').filter(|name| !name.starts_with('@')),
-            _ => None,
-        };
-        match variable.map(str::to_owned) {
-            Some(name) => {
-                tokens.next();
-                Ok(LoadTarget::Variable(name))
-            }
-            None => Ok(LoadTarget::Column(column(tokens)?)),
-        }
+    let targets = tokens.comma_list(|tokens| match tokens.accept_variable() {
+        Some(name) => Ok(LoadTarget::Variable(name)),
+        None => Ok(LoadTarget::Column(tokens.column_path()?)),
     })?;
     tokens.expect_token(&Token::RParen)?;
     Ok(Some(targets))
-}
-
-fn assignment(tokens: &mut Tokens<'_>) -> Parsed<(sql::ObjectName, sql::Expr)> {
-    let column = column(tokens)?;
-    if !tokens.accept_token(&Token::Assignment) {
-        tokens.expect_token(&Token::Eq)?;
-    }
-    if tokens.next_are("DEFAULT") && matches!(tokens.peek_at(1), None | Some(Token::Comma)) {
-        tokens.next();
-        return Ok((column, sql::Expr::Identifier(sql::Ident::new("DEFAULT"))));
-    }
-    Ok((column, tokens.expr()?))
-}
-
-/// `column`, `table.column`, `schema.table.column`.
-fn column(tokens: &mut Tokens<'_>) -> Parsed<sql::ObjectName> {
-    let mut parts = vec![tokens.identifier()?];
-    while parts.len() < 3 && tokens.accept_token(&Token::Period) {
-        parts.push(tokens.any_word()?);
-    }
-    Ok(sql::ObjectName(parts.into_iter().map(|part| sql::ObjectNamePart::Identifier(sql::Ident::new(part))).collect()))
 }

@@ -1,11 +1,10 @@
 //! From text to [`ast::Statement`].
 //!
-//! One lexer ([`lexer`]) knows MySQL's text: quotes, escapes, comments, versions, variables. Its tokens go to `sqlparser` for
-//! queries and row changes, and to our own grammar for everything else. A token's place is a byte offset, so an error can
-//! show the text from where it was found, as MySQL does.
+//! Queries and row changes are the grammar of [`syntax`]; definitions, accounts, SET, SHOW and administration are here, over its tokens.
+//! A token's place is a byte offset, so an error can show the text from where it was found, as MySQL does.
 //!
 //! ```text
-//!   text ── split: up to ';' ── lexer ──> tokens ─┬─ SELECT, INSERT, … ── dml ── sqlparser
+//!   text ── split: up to ';' ── lexer ──> tokens ─┬─ SELECT, INSERT, … ── syntax::grammar
 //!                                                 ├─ CREATE, ALTER, … ── ddl, account
 //!                                                 ├─ SET ── set         ├─ SHOW ── show
 //!                                                 └─ the rest ── admin
@@ -25,27 +24,16 @@ mod column;
 mod create;
 mod ddl;
 mod declared_charset;
-pub(crate) mod depth;
-mod dialect;
-mod digits;
 mod dml;
-mod error;
 mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
 pub(crate) mod hint;
-pub(crate) mod joins;
-mod lexer;
-mod literal_rows;
 mod load;
-pub(crate) mod operator;
-mod program;
 #[cfg(test)]
 mod property_tests;
-mod raw;
 mod rewrite;
 mod role;
-mod select_items;
 mod set;
 mod show;
 mod table_options;
@@ -54,35 +42,31 @@ mod tokens;
 mod transaction;
 mod unsupported;
 mod user_options;
-mod versions;
-mod words;
 mod xa;
 
-use std::ops::Range;
 use std::sync::Arc;
 
 use base::memory;
 use base::{SqlError, codes, on_large_stack};
-use sqlparser::tokenizer::Span;
+use syntax::grammar::{DEPTH_MAX, USUAL_DEPTH};
+use syntax::lexer::{self, Lexed};
+use syntax::{Parser, Span};
 
 use self::ast::Statement;
 use self::tokens::Tokens;
-use crate::expr::SqlMode;
+use types::SqlMode;
 
 pub use self::both_dialects::LogChanges;
 pub(crate) use self::both_dialects::for_log;
 pub(crate) use self::declared_charset::conflict as conflict_of_charsets;
-pub(crate) use self::digits::{bit_bytes, hex_bytes};
-pub(crate) use self::dml::plain_values;
-pub(crate) use self::literal_rows::Literal;
-pub use self::literal_rows::LiteralRows;
-pub(crate) use self::raw::to_utf8;
 pub(crate) use self::rewrite::{Foreign, in_our_words};
-pub(crate) use self::select_items::{first_string, select_items};
 pub(crate) use self::timestamps::OldColumn;
-pub use self::versions::Reader;
-pub(crate) use self::versions::as_executed;
-pub(crate) use words::RESERVED;
+pub use syntax::LiteralRows;
+pub(crate) use syntax::digits::{bit_bytes, hex_bytes};
+pub(crate) use syntax::raw::to_utf8;
+pub use syntax::versions::Reader;
+pub(crate) use syntax::versions::as_executed;
+pub(crate) use syntax::words::RESERVED;
 
 /// On what the meaning of text depends.
 #[derive(Clone, Copy, Debug, Default)]
@@ -93,12 +77,7 @@ pub struct ParseContext {
     pub long_accounts: bool,
 }
 
-/// The version that `/*!50700 … */` is compared with.
-pub const VERSION: u32 = 80400;
-
-/// The version that `/*M!100001 … */` is compared with: mariadb-binlog puts settings of its log in such comments. Later ones are in
-/// dumps, and say what is MariaDB's alone.
-const MARIA_VERSION: u32 = 100_101;
+pub use syntax::VERSION;
 
 /// A statement with its text.
 #[derive(Clone, Debug)]
@@ -122,9 +101,6 @@ const TREE_BYTES: u64 = 400;
 /// Bytes that a SELECT takes besides, in its tree and in its plan.
 const SELECT_BYTES: u64 = 12 << 10;
 
-/// What is nested deeper is read, planned, executed and dropped on a stack of its own.
-const USUAL_DEPTH: usize = 32;
-
 impl Drop for ParsedStatement {
     fn drop(&mut self) {
         if self.is_deep {
@@ -146,8 +122,8 @@ impl ParsedStatement {
             |item: &ast::SetItem| matches!(item, ast::SetItem::Variable { name, .. } if name == "lock_wait_timeout");
         self.settings.retain(|item| !is_wait(item));
         match &mut self.statement {
-            Statement::Insert(insert) => insert.insert.returning = None,
-            Statement::Delete(delete) => delete.delete.returning = None,
+            Statement::Insert(insert) => insert.returning = None,
+            Statement::Delete(delete) => delete.returning = None,
             _ => {}
         }
     }
@@ -159,19 +135,8 @@ impl ParsedStatement {
 
     /// The text of a part of the statement, by the span of its tree.
     pub fn source(&self, span: Span) -> &str {
-        source(&self.text, span)
+        span.of(&self.text)
     }
-}
-
-/// The piece of `text` that a span of one of its trees covers.
-pub fn source(text: &str, span: Span) -> &str {
-    text.get(range(span)).unwrap_or_default()
-}
-
-/// The byte offsets of a span.
-pub fn range(span: Span) -> Range<usize> {
-    let offset = |column: u64| (column as usize).saturating_sub(1);
-    offset(span.start.column)..offset(span.end.column)
 }
 
 /// Parses exactly one statement, with or without a `;` at its end. 1065 if there is none.
@@ -184,30 +149,27 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
 }
 
 fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<ParsedStatement, SqlError> {
-    let lexed = lexer::lex_without_rows(text, context).map_err(|error| error.into_sql(text))?;
+    let lexed = lexer::lex_without_rows(text, context.sql_mode).map_err(|error| error.into_sql(text))?;
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
     }
-    let lexer::Lexed { end, param_count, mut tokens, after, literal_rows, .. } = lexed;
+    let Lexed { end, param_count, tokens, after, literal_rows, .. } = lexed;
+    let count = tokens.len() as u64;
+    let mut tokens = Tokens::new(Parser::new(tokens, text, context.sql_mode), context.sql_mode);
     if let Some(more) = after {
         // The body of a stored program has semicolons of its own.
-        let is_program = unsupported::program(&mut Tokens::new(tokens, text, context.sql_mode));
+        let is_program = unsupported::program(&mut tokens);
         return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
     }
-    let is_deep = depth::bound(&mut tokens).map_err(|error| error.into_sql(text))? > USUAL_DEPTH || is_deep;
-    memory::check_more(tokens.len() as u64 * TREE_BYTES + depth::selects(&tokens) as u64 * SELECT_BYTES + end as u64)?;
+    memory::check_more(count * TREE_BYTES + tokens.count_selects() as u64 * SELECT_BYTES + end as u64)?;
     let whole: Arc<str> = Arc::from(text[..end].trim_end());
-    let parse = || {
-        let mut tokens = Tokens::new(tokens, text, context.sql_mode);
-        tokens.is_deep = is_deep;
-        tokens.long_accounts = context.long_accounts;
-        if !literal_rows.is_empty() {
-            tokens.literal_rows = LiteralRows::new(whole.clone(), context.sql_mode, literal_rows);
-        }
-        let statement = statement(&mut tokens).map_err(|error| error.into_sql(text))?;
-        Ok::<_, SqlError>((statement, tokens.replaced.take(), tokens.settings))
-    };
-    let (statement, replaced, settings) = if is_deep { on_large_stack(parse) } else { parse() }?;
+    tokens.limit_depth(if is_deep { DEPTH_MAX } else { USUAL_DEPTH });
+    tokens.long_accounts = context.long_accounts;
+    tokens.add_literal_rows(whole.clone(), literal_rows);
+    let read = if is_deep { on_large_stack(|| statement(&mut tokens)) } else { statement(&mut tokens) };
+    let statement = read.map_err(|error| error.into_sql(text))?;
+    let is_deep = is_deep || tokens.depth_read() > USUAL_DEPTH;
+    let (replaced, settings) = (tokens.replaced.take(), tokens.settings);
     Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, is_deep })
 }
 
@@ -224,14 +186,14 @@ pub fn parse(text: &str, context: &ParseContext) -> Result<Vec<ParsedStatement>,
 
 /// The length of the first statement with its `;`, or `None` if only space and comments are left.
 pub fn next_statement(text: &[u8], sql_mode: SqlMode) -> Option<usize> {
-    raw::next_statement(text, sql_mode)
+    syntax::raw::next_statement(text, sql_mode)
 }
 
 /// An expression alone, for tests and tools.
-pub fn parse_expr(text: &str, context: &ParseContext) -> Result<sqlparser::ast::Expr, SqlError> {
-    let lexed = lexer::lex(text, context).map_err(|error| error.into_sql(text))?;
-    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
-    let parsed = tokens.expr().and_then(|expr| tokens.end().map(|()| expr));
+pub fn parse_expr(text: &str, context: &ParseContext) -> Result<syntax::ast::Expr, SqlError> {
+    let lexed = lexer::lex(text, context.sql_mode).map_err(|error| error.into_sql(text))?;
+    let mut parser = Parser::new(lexed.tokens, text, context.sql_mode);
+    let parsed = parser.expr().and_then(|expr| parser.end().map(|()| expr));
     parsed.map_err(|error| error.into_sql(text))
 }
 
@@ -241,19 +203,21 @@ pub(crate) fn syntax_error(text: &str, offset: usize) -> SqlError {
 }
 
 /// `UNIX_TIMESTAMP(expr)`
-pub(crate) fn unix_timestamp_of(expr: &sqlparser::ast::Expr) -> sqlparser::ast::Expr {
-    dialect::call("UNIX_TIMESTAMP", vec![expr.clone()])
+pub(crate) fn unix_timestamp_of(expr: &syntax::ast::Expr) -> syntax::ast::Expr {
+    syntax::ast::Expr::call("UNIX_TIMESTAMP", vec![expr.clone()])
 }
 
-type Parsed<T> = Result<T, error::ParseError>;
+use syntax::error;
+
+type Parsed<T> = syntax::Parsed<T>;
 
 fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
     let parsed = match word.as_str() {
-        "SELECT" | "WITH" | "VALUES" | "TABLE" | "" => return dml::query(tokens),
-        "INSERT" | "REPLACE" => return dml::insert(tokens),
-        "UPDATE" => return dml::update(tokens),
-        "DELETE" => return dml::delete(tokens),
+        "SELECT" | "WITH" | "VALUES" | "TABLE" | "" => dml::query(tokens),
+        "INSERT" | "REPLACE" => dml::insert(tokens),
+        "UPDATE" => dml::update(tokens),
+        "DELETE" => dml::delete(tokens),
         "DO" => dml::do_statement(tokens),
         "EXPLAIN" | "DESCRIBE" | "DESC" => dml::explain(tokens),
         "SET" => set::set(tokens),

@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use types::charset::Charset;
 
 use super::{ParseContext, next_statement, parse_one, to_utf8};
-use crate::expr::SqlMode;
+use types::SqlMode;
 
 /// Words, punctuation and quotes of which statements are made, put together at random.
 fn statement_like() -> impl Strategy<Value = String> {

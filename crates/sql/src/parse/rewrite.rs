@@ -3,13 +3,15 @@
 use std::ops::Range;
 
 use base::on_large_stack;
+use syntax::grammar::DEPTH_MAX;
+use syntax::versions::ReadComment;
+use syntax::{Parser, lexer};
 use types::CollationId;
 
 use super::ast::{AlterTable, Ddl, Statement, TableName};
 use super::timestamps::OldColumn;
 use super::tokens::Tokens;
-use super::versions::ReadComment;
-use super::{ParseContext, USUAL_DEPTH, depth, lexer, statement, timestamps};
+use super::{ParseContext, statement, timestamps};
 
 /// Of the server and the session in which a definition was made: what its words mean there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,22 +79,22 @@ pub(super) struct Read<'a> {
 
 /// Reads a statement; `None` if it cannot be parsed.
 pub(super) fn read<'a>(text: &'a str, context: &ParseContext) -> Option<Read<'a>> {
-    let mut lexed = lexer::lex(text, context).ok()?;
-    let is_deep = depth::bound(&mut lexed.tokens).ok()? > USUAL_DEPTH;
-    let mut tokens = Tokens::new(lexed.tokens, text, context.sql_mode);
+    let lexed = lexer::lex(text, context.sql_mode).ok()?;
+    let (read_comments, unread_comments) = (lexed.read_comments, lexed.unread_comments);
+    let mut tokens = Tokens::new(Parser::new(lexed.tokens, text, context.sql_mode), context.sql_mode);
+    tokens.limit_depth(DEPTH_MAX);
     let mut altered = None;
     // Any other tree is dropped where it was made.
-    let mut is_read = || match statement(&mut tokens) {
+    let is_read = on_large_stack(|| match statement(&mut tokens) {
         Ok(Statement::Ddl(Ddl::AlterTable(alter))) => {
             altered = Some(alter);
             true
         }
         read => read.is_ok(),
-    };
-    if !(if is_deep { on_large_stack(is_read) } else { is_read() }) {
+    });
+    if !is_read {
         return None;
     }
-    let (read_comments, unread_comments) = (lexed.read_comments, lexed.unread_comments);
     Some(Read { tokens, altered, read_comments, unread_comments })
 }
 

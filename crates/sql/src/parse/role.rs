@@ -1,9 +1,9 @@
 //! Roles: CREATE and DROP ROLE, GRANT and REVOKE of roles, SET ROLE, SET DEFAULT ROLE.
 
 use super::ast::{Ddl, RoleChoice, RoleGrant, Statement, UserName};
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account};
+use syntax::ParseError;
 
 /// CREATE ROLE, after ROLE.
 pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

@@ -1,20 +1,20 @@
 //! SET in all its forms.
 
-use sqlparser::ast::Expr;
-use sqlparser::tokenizer::Token;
+use syntax::Token;
+use syntax::ast::{ColumnPath, Expr, ExprKind, Name};
 
 use super::ast::{AuthSecret, Isolation, SetItem, SetScope, Statement};
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, account, role};
+use syntax::ParseError;
 
 /// SET.
 pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("SET")?;
-    if tokens.next_are("STATEMENT") && !matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment)) {
+    if tokens.next_are("STATEMENT") && !matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assign)) {
         return set_statement(tokens);
     }
-    let assigns = matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment));
+    let assigns = matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assign));
     if tokens.next_are("RESOURCE GROUP") {
         return Err(ParseError::not_supported("SET RESOURCE GROUP"));
     } else if tokens.accept("DEFAULT ROLE") {
@@ -32,7 +32,7 @@ fn set_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let place = tokens.place().saturating_sub(1);
     tokens.expect("STATEMENT")?;
     let mut settings = tokens.comma_list(|tokens| {
-        if tokens.peek_word().is_none_or(|word| word.starts_with('@')) {
+        if tokens.peek_word().is_none() {
             return tokens.unexpected();
         }
         let name = tokens.any_word()?;
@@ -49,16 +49,14 @@ fn item(tokens: &mut Tokens<'_>, words_scope: &mut SetScope) -> Parsed<SetItem> 
     if let Some(item) = special(tokens)? {
         return Ok(item);
     }
-    let variable = tokens.peek_word().filter(|word| word.starts_with('@')).map(str::to_string);
-    if let Some(word) = variable {
-        if let Some(name) = word.strip_prefix("@@") {
-            let (scope, name) = system_variable(tokens, name)?;
-            return assignment(tokens, scope, name);
-        }
-        tokens.next();
+    if let Some(Token::SystemVariable(name)) = tokens.peek() {
+        let name = name.clone();
+        let (scope, name) = system_variable(tokens, &name)?;
+        return assignment(tokens, scope, name);
+    }
+    if let Some(name) = tokens.accept_variable() {
         expect_equals(tokens)?;
-        let value = tokens.expr()?;
-        return Ok(SetItem::UserVariable { name: word[1..].to_string(), value });
+        return Ok(SetItem::UserVariable { name, value: tokens.expr()? });
     }
     if let Some(scope) = tokens.accept_one(&["GLOBAL", "SESSION", "LOCAL", "PERSIST_ONLY", "PERSIST"]) {
         *words_scope = scope_of(scope);
@@ -100,11 +98,7 @@ fn scope_of(word: &str) -> SetScope {
 }
 
 fn expect_equals(tokens: &mut Tokens<'_>) -> Parsed<()> {
-    if tokens.accept_token(&Token::Eq) || tokens.accept_token(&Token::Assignment) {
-        Ok(())
-    } else {
-        tokens.unexpected()
-    }
+    if tokens.accept_token(&Token::Eq) || tokens.accept_token(&Token::Assign) { Ok(()) } else { tokens.unexpected() }
 }
 
 fn assignment(tokens: &mut Tokens<'_>, scope: SetScope, name: String) -> Parsed<SetItem> {
@@ -112,7 +106,7 @@ fn assignment(tokens: &mut Tokens<'_>, scope: SetScope, name: String) -> Parsed<
     let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
     let alone = match tokens.peek_at(1) {
         None | Some(Token::Comma) => true,
-        Some(Token::Word(word)) => word.quote_style.is_none() && word.value.eq_ignore_ascii_case("FOR"),
+        Some(Token::Word(word)) => word.eq_ignore_ascii_case("FOR"),
         Some(_) => false,
     };
     let value = match word.as_str() {
@@ -123,7 +117,8 @@ fn assignment(tokens: &mut Tokens<'_>, scope: SetScope, name: String) -> Parsed<
         // Words that expressions do not take for names.
         "ON" | "ALL" | "BINARY" | "DATABASE" | "IGNORE" | "ROW" | "SCHEMA" | "SYSTEM" if alone => {
             tokens.next();
-            Some(Expr::Identifier(sqlparser::ast::Ident::new(word)))
+            let path = ColumnPath { schema: None, table: None, name: Name::new(&word) };
+            Some(Expr::new(ExprKind::Column(Box::new(path))))
         }
         _ => Some(tokens.expr()?),
     };
@@ -132,7 +127,7 @@ fn assignment(tokens: &mut Tokens<'_>, scope: SetScope, name: String) -> Parsed<
 
 /// NAMES, CHARACTER SET, PASSWORD.
 fn special(tokens: &mut Tokens<'_>) -> Parsed<Option<SetItem>> {
-    let followed_by_equals = matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assignment));
+    let followed_by_equals = matches!(tokens.peek_at(1), Some(Token::Eq | Token::Assign));
     if tokens.next_are("NAMES") && !followed_by_equals {
         tokens.next();
         if tokens.accept("DEFAULT") {

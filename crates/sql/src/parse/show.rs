@@ -1,11 +1,11 @@
 //! SHOW.
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::ast::{Filter, Limit, NothingToShow, Show, Statement, TableName};
-use super::error::ParseError;
 use super::tokens::Tokens;
 use super::{Parsed, admin};
+use syntax::ParseError;
 
 /// SHOW of anything.
 pub(super) fn show(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -187,7 +187,7 @@ fn nothing_of(tokens: &mut Tokens<'_>, kind: NothingToShow) -> Parsed<Show> {
 }
 
 fn warning_count(tokens: &mut Tokens<'_>) -> Parsed<Show> {
-    for token in [Token::LParen, Token::Mul, Token::RParen] {
+    for token in [Token::LParen, Token::Star, Token::RParen] {
         tokens.expect_token(&token)?;
     }
     let only_errors = tokens.expect_one(&["WARNINGS", "ERRORS"])? == "ERRORS";

@@ -1,14 +1,14 @@
 //! Options of tables, in CREATE TABLE and ALTER TABLE.
 
 use base::{SqlError, codes};
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::Parsed;
 use super::ast::TableOptions;
 use super::declared_charset::DeclaredCharset;
-use super::error::ParseError;
 use super::tokens::Tokens;
 use crate::settings::parse_number;
+use syntax::ParseError;
 
 /// Options that are only recorded: their names, and the numbers that their values may be, from the least to the greatest.
 const RECORDED: &[(&str, u64, u64)] = &[
@@ -173,7 +173,11 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
 
 /// The name of an option of MariaDB's engines, which its SHOW CREATE TABLE puts into backticks.
 fn accept_option(tokens: &mut Tokens<'_>, name: &str) -> bool {
-    let is_it = matches!(tokens.peek(), Some(Token::Word(word)) if word.value.eq_ignore_ascii_case(name));
+    let is_it = match tokens.peek() {
+        Some(Token::Word(word)) => word.eq_ignore_ascii_case(name),
+        Some(Token::Name(word)) => word.eq_ignore_ascii_case(name),
+        _ => false,
+    };
     if is_it {
         tokens.next();
     }
@@ -200,8 +204,8 @@ fn quoted(text: &str) -> String {
 
 fn option_value(tokens: &mut Tokens<'_>) -> Parsed<String> {
     match tokens.peek() {
-        Some(Token::Number(..)) => tokens.number().map(|number| number.to_string()),
-        Some(Token::SingleQuotedString(_)) => tokens.string().map(|text| quoted(&text)),
+        Some(Token::Number(_)) => tokens.number().map(|number| number.to_string()),
+        Some(Token::Text(_)) => tokens.string().map(|text| quoted(&text)),
         _ => tokens.any_word().map(|word| word.to_ascii_uppercase()),
     }
 }

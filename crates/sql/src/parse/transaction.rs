@@ -1,6 +1,6 @@
 //! BEGIN, COMMIT and the rest of transactions.
 
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::ast::{Completion, Statement, TransactionStatement};
 use super::tokens::Tokens;

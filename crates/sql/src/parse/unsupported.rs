@@ -2,8 +2,8 @@
 
 use super::Parsed;
 use super::ast::Statement;
-use super::error::ParseError;
 use super::tokens::Tokens;
+use syntax::ParseError;
 
 /// First words of whole statements.
 const STATEMENTS: &[&str] = &[

@@ -2,14 +2,14 @@
 //! COMMENT or ATTRIBUTE.
 
 use base::{SqlError, codes};
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::Parsed;
 use super::ast::{Expire, OrDefault, UserAttribute, UserOptions};
-use super::digits::hex_bytes;
-use super::error::ParseError;
 use super::tokens::Tokens;
 use crate::account::{Requirement, UNBOUNDED};
+use syntax::ParseError;
+use syntax::digits::hex_bytes;
 
 /// All of them.
 pub(super) fn options(tokens: &mut Tokens<'_>) -> Parsed<UserOptions> {
@@ -90,7 +90,7 @@ pub(super) fn limit(tokens: &mut Tokens<'_>, options: &mut UserOptions) -> Parse
         }
         // MariaDB's. 0 is no limit, as it is here.
         _ => {
-            let is_none = matches!(tokens.peek(), Some(Token::Number(digits, _)) if digits.parse() == Ok(0.0));
+            let is_none = matches!(tokens.peek(), Some(Token::Number(digits)) if digits.parse() == Ok(0.0));
             tokens.next();
             return if is_none { Ok(()) } else { Err(ParseError::not_supported("MAX_STATEMENT_TIME of accounts")) };
         }
@@ -176,7 +176,7 @@ fn in_range(what: &str, number: u64, min: u64, max: u64) -> Parsed<u64> {
 
 /// A number, also in hexadecimal.
 fn count(tokens: &mut Tokens<'_>) -> Parsed<u64> {
-    let Some(Token::HexStringLiteral(digits)) = tokens.peek() else { return tokens.number() };
+    let Some(Token::Hex(digits)) = tokens.peek() else { return tokens.number() };
     let number = hex_bytes(digits).into_iter().fold(0, |number: u64, byte| number << 8 | u64::from(byte));
     tokens.next();
     Ok(number)

@@ -7,7 +7,7 @@
 //! ```
 
 use binlog::event::Xid;
-use sqlparser::tokenizer::Token;
+use syntax::Token;
 
 use super::Parsed;
 use super::ast::{Statement, XaStart, XaStatement, XidFormat};
@@ -79,7 +79,7 @@ fn xid(tokens: &mut Tokens<'_>) -> Parsed<Xid> {
 fn format_id_of(tokens: &mut Tokens<'_>) -> Parsed<u32> {
     let place = tokens.place();
     let number = match tokens.peek() {
-        Some(Token::HexStringLiteral(digits)) => {
+        Some(Token::Hex(digits)) => {
             let number = u64::from_str_radix(digits, 16).ok();
             tokens.next();
             number

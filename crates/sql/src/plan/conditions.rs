@@ -11,8 +11,8 @@ use crate::plan::access::Interval;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TableSet(pub(crate) u128);
 
-/// More tables than this in one block are refused, as MySQL does with its own limit (61).
-pub(crate) const TABLES_MAX: usize = 61;
+// More tables than this in one block are refused.
+pub(crate) use syntax::grammar::TABLES_MAX;
 
 impl TableSet {
     pub(crate) fn one(table: usize) -> Self {

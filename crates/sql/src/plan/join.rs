@@ -8,12 +8,12 @@ use base::SqlError;
 use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, SlotSet, order};
-use crate::parse::joins::too_many_tables;
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
 use crate::plan::nest::{Nest, OuterJoin};
 use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
 use crate::plan::order::gives_order;
+use syntax::grammar::too_many_tables;
 
 /// Comparing one pair of rows in a join by pairs, or one row in a hash join.
 pub(super) const PAIR_COST: f64 = 0.05;

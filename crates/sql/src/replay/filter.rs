@@ -290,9 +290,9 @@ const ACCOUNT_TABLES: [&str; 5] = ["user", "db", "tables_priv", "columns_priv", 
 /// The tables that a statement changes.
 fn tables_written(statement: &Statement) -> Vec<TableName> {
     match statement {
-        Statement::Insert(insert) => crate::bind::written::insert(&insert.insert),
-        Statement::Update(update) => crate::bind::written::update(&update.update),
-        Statement::Delete(delete) => crate::bind::written::delete(&delete.delete),
+        Statement::Insert(insert) => vec![crate::bind::written::table(&insert.table)],
+        Statement::Update(update) => crate::bind::written::update(update),
+        Statement::Delete(delete) => crate::bind::written::delete(delete),
         Statement::Load(load) => vec![load.table.clone()],
         Statement::CreateTableSelect(create, _) => vec![create.name.clone()],
         Statement::Ddl(Ddl::CreateTable(create)) => vec![create.name.clone()],

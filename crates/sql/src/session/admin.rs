@@ -185,7 +185,7 @@ impl Session {
         }
     }
 
-    async fn kill(&mut self, query_only: bool, id: &sqlparser::ast::Expr) -> Result<(), SqlError> {
+    async fn kill(&mut self, query_only: bool, id: &syntax::ast::Expr) -> Result<(), SqlError> {
         let id = match self.evaluate(id, &[]).await?.0 {
             Value::Int(id) => u32::try_from(id).ok(),
             Value::UInt(id) => u32::try_from(id).ok(),

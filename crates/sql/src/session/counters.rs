@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::ConnectionId;
-use sqlparser::ast::SetExpr;
+use syntax::ast::InsertSource;
 
 use crate::parse::ast::{Admin, Ddl, Statement, TransactionStatement};
 
@@ -143,9 +143,8 @@ impl Counter {
         Some(match statement {
             Statement::Query(_) | Statement::Do(_) => Counter::Select,
             Statement::Insert(insert) => {
-                let insert = &insert.insert;
-                let has_values = insert.source.as_ref().is_none_or(|query| matches!(*query.body, SetExpr::Values(_)));
-                match (insert.replace_into, has_values) {
+                let has_values = !matches!(insert.source, InsertSource::Query(_));
+                match (insert.replace, has_values) {
                     (false, true) => Counter::Insert,
                     (false, false) => Counter::InsertSelect,
                     (true, true) => Counter::Replace,

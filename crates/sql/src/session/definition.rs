@@ -258,7 +258,7 @@ impl Session {
     pub(super) async fn create_table_select(
         &mut self,
         create: &CreateTable,
-        query: &sqlparser::ast::Query,
+        query: &syntax::ast::Query,
         (parsed, params): (&ParsedStatement, &[Value]),
     ) -> Result<Outcome, SqlError> {
         self.check_may_select_into(create)?;
@@ -400,7 +400,7 @@ impl Session {
         create: &CreateTable,
         hidden: Option<&TableName>,
         columns: &[types::ColumnDef],
-        query: &sqlparser::ast::Query,
+        query: &syntax::ast::Query,
         select: &RowStatement<'_>,
     ) -> Result<Outcome, SqlError> {
         let verb = match create.on_duplicate {
@@ -416,11 +416,10 @@ impl Session {
         let text = format!("{verb} {table} ({}) SELECT 1", names.join(","));
         let mut insert = crate::parse::parse_one(&text, &crate::parse::ParseContext::default())?;
         if let crate::parse::ast::Statement::Insert(insert) = &mut insert.statement {
-            let insert = &mut insert.insert;
-            insert.source = Some(Box::new(query.clone()));
+            insert.source = syntax::ast::InsertSource::Query(Box::new(query.clone()));
             if let Some(TableName { schema: Some(schema), name }) = hidden {
-                let parts = [schema, name].map(|part| sqlparser::ast::Ident::with_quote('`', part));
-                insert.table = sqlparser::ast::TableObject::TableName(sqlparser::ast::ObjectName::from(parts.to_vec()));
+                let [schema, name] = [schema, name].map(|part| syntax::ast::Name::new(part));
+                insert.table = syntax::ast::TablePath { schema: Some(schema), name };
             }
         }
         let tables = SystemTables::new(self.shared.clone());

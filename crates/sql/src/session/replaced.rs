@@ -6,7 +6,7 @@
 //! - An index is replaced by one ALTER TABLE, because whether its rows are distinct is only known once it is built.
 
 use base::{SqlError, codes};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::Value;
 
 use super::Session;

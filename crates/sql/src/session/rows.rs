@@ -291,7 +291,7 @@ impl Session {
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             insert_id: hot.insert_id,
             select_limit: match statement.statement {
-                Statement::Query(query) if query.limit_clause.is_none() && query.fetch.is_none() => {
+                Statement::Query(query) if query.limit.is_none() => {
                     Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
                 }
                 _ => None,
@@ -375,16 +375,16 @@ impl Session {
     pub(crate) async fn query_once(
         &mut self,
         rows: crate::information_schema::Once,
-        condition: &sqlparser::ast::Expr,
+        condition: &syntax::ast::Expr,
         params: &[Value],
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let text = crate::information_schema::Once::QUERY;
         let mut parsed = crate::parse::parse_one(text, &crate::parse::ParseContext::default())?;
         if let Statement::Query(query) = &mut parsed.statement
-            && let sqlparser::ast::SetExpr::Select(select) = &mut *query.body
+            && let syntax::ast::Body::Select(select) = &mut query.body
         {
-            select.selection = Some(condition.clone());
+            select.filter = Some(condition.clone());
         }
         let statement =
             RowStatement { statement: &parsed.statement, text: "", param_count: params.len(), params, database: None };

@@ -5,7 +5,7 @@
 
 use base::{SqlError, codes};
 use binlog::GtidSet;
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 use types::Value;
 
 use super::Session;
@@ -18,7 +18,6 @@ use crate::charsets;
 use crate::expr::{ExprType, Kind as ValueKind, WarningLevel};
 use crate::information_schema::SystemTables;
 use crate::parse::ast::{Isolation, SetItem, SetScope, Statement};
-use crate::parse::parse_one;
 use crate::plan::PlanKind;
 use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
@@ -260,9 +259,9 @@ impl Session {
         expr: &sql::Expr,
         params: &[Value],
     ) -> Result<SettingValue, SqlError> {
-        let value = match expr {
-            sql::Expr::Identifier(word) if !word.value.starts_with('@') => Value::str(word.value.clone()),
-            expr => self.evaluate(expr, params).await?.0,
+        let value = match &expr.kind {
+            sql::ExprKind::Column(word) if word.table.is_none() => Value::str(word.name.text.to_string()),
+            _ => self.evaluate(expr, params).await?.0,
         };
         Ok(match value {
             Value::Null => SettingValue::Null,
@@ -290,14 +289,9 @@ impl Session {
         if let Some(literal) = literal(expr) {
             return Ok(literal);
         }
-        let mut parsed = parse_one("SELECT 1", &self.parse_context())?;
-        if let Statement::Query(query) = &mut parsed.statement
-            && let sql::SetExpr::Select(select) = &mut *query.body
-        {
-            select.projection = vec![sql::SelectItem::UnnamedExpr(expr.clone())];
-        }
+        let statement = Statement::Query(Box::new(sql::Query::of_exprs(vec![expr.clone()])));
         let rows = RowStatement {
-            statement: &parsed.statement,
+            statement: &statement,
             text: "",
             param_count: params.len(),
             params,
@@ -509,16 +503,16 @@ fn isolation_name(isolation: Isolation) -> &'static str {
 
 /// Plain literals, which most SETs have, without a plan.
 fn literal(expr: &sql::Expr) -> Option<(Value, ExprType)> {
-    let sql::Expr::Value(value) = expr else { return None };
-    match &value.value {
-        sql::Value::Number(digits, _) => {
+    let sql::ExprKind::Literal(literal) = &expr.kind else { return None };
+    match literal {
+        sql::Literal::Number(digits) => {
             let number: i64 = digits.parse().ok()?;
             Some((Value::Int(number), ExprType { length: digits.len() as u32, ..ExprType::of_kind(ValueKind::Int) }))
         }
-        sql::Value::Boolean(on) => {
+        sql::Literal::Bool(on) => {
             Some((Value::Int(i64::from(*on)), ExprType { length: 1, ..ExprType::of_kind(ValueKind::Int) }))
         }
-        sql::Value::Null => Some((Value::Null, ExprType::of_kind(ValueKind::Null))),
+        sql::Literal::Null => Some((Value::Null, ExprType::of_kind(ValueKind::Null))),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use base::{SqlError, codes};
 use bytes::Bytes;
+use syntax::ast::IntervalUnit;
 use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_SECOND, calendar};
 use types::{Date, DateTime, Decimal, Time, Value};
@@ -15,7 +16,7 @@ use crate::expr::constant::constant;
 use crate::expr::context::SessionInfo;
 use crate::expr::interval;
 use crate::expr::locale::Locale;
-use crate::expr::tree::{Expr, ExprKind, IntervalUnit};
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 /// The first argument as a day that a calendar has, which is more than a column may hold under ALLOW_INVALID_DATES.

@@ -1,6 +1,6 @@
 //! What administrators say.
 
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use super::TableName;
 

@@ -1,6 +1,6 @@
 //! LOAD DATA.
 
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use super::TableName;
 
@@ -24,7 +24,7 @@ pub struct LoadData {
     /// Where fields go, in the file's order; `None` for all columns of the table.
     pub targets: Option<Vec<LoadTarget>>,
     /// SET: columns by name, with what they get.
-    pub set: Vec<(sql::ObjectName, sql::Expr)>,
+    pub set: Vec<sql::Assignment>,
 }
 
 /// What LOAD DATA does with a row whose key is there.
@@ -42,7 +42,7 @@ pub enum LoadDuplicates {
 #[derive(Clone, Debug, PartialEq)]
 pub enum LoadTarget {
     /// A column.
-    Column(sql::ObjectName),
+    Column(sql::ColumnPath),
     /// A user variable, without `@`.
     Variable(String),
 }

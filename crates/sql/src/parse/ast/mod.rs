@@ -1,11 +1,6 @@
 //! Statements as the parser gives them.
 //!
-//! Queries and row changes are `sqlparser`'s trees; what it lacks or knows only roughly (definitions, accounts, SET, SHOW,
-//! administration) is ours. Spans in `sqlparser`'s trees have **byte offsets**: `Location { line: 1, column: offset + 1 }`
-//! into the statement's text, so that [`ParsedStatement::source`] finds the text of a part. Placeholders are numbered:
-//! the third `?` of a statement is `Value::Placeholder("?2")`.
-//!
-//! [`ParsedStatement::source`]: super::ParsedStatement::source
+//! Queries and row changes are the trees of [`syntax::ast`]; definitions, accounts, SET, SHOW and administration are here.
 
 mod absent;
 mod admin;
@@ -31,10 +26,8 @@ pub use engine::Isolation;
 pub use load::{FileFormat, LoadData, LoadDuplicates, LoadTarget};
 pub use role::{GrantAs, RoleChoice, RoleGrant};
 pub use show::{Filter, Limit, NothingToShow, Show};
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 pub use user::{Expire, GrantedAccounts, OrDefault, UserAttribute, UserOptions};
-
-use super::LiteralRows;
 
 /// A statement of any kind.
 #[derive(Clone, Debug, PartialEq)]
@@ -42,11 +35,11 @@ pub enum Statement {
     /// SELECT, UNION, VALUES, WITH …
     Query(Box<sql::Query>),
     /// INSERT, REPLACE.
-    Insert(Box<Insert>),
+    Insert(Box<sql::Insert>),
     /// UPDATE.
-    Update(Update),
+    Update(Box<sql::Update>),
     /// DELETE.
-    Delete(Delete),
+    Delete(Box<sql::Delete>),
     /// LOAD DATA.
     Load(Box<LoadData>),
     /// EXPLAIN of one of the above. (EXPLAIN of a table is [`Show::Columns`].)
@@ -174,35 +167,6 @@ impl fmt::Display for TableName {
             None => f.write_str(&self.name),
         }
     }
-}
-
-/// INSERT or REPLACE.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Insert {
-    /// All but the rows below.
-    pub insert: sql::Insert,
-    /// Rows that stand behind the first row of the list of VALUES.
-    pub literal_rows: LiteralRows,
-    /// DELAYED was given: a warning says that it is nothing.
-    pub delayed: bool,
-}
-
-/// UPDATE with the modifiers that `sqlparser` does not know.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Update {
-    /// IGNORE was given.
-    pub ignore: bool,
-    /// The rest.
-    pub update: Box<sql::Update>,
-}
-
-/// DELETE with the modifiers that `sqlparser` does not know (LOW_PRIORITY and QUICK mean nothing here and are dropped).
-#[derive(Clone, Debug, PartialEq)]
-pub struct Delete {
-    /// IGNORE was given.
-    pub ignore: bool,
-    /// The rest.
-    pub delete: Box<sql::Delete>,
 }
 
 /// EXPLAIN.

@@ -1,6 +1,6 @@
 //! SHOW and DESCRIBE.
 
-use sqlparser::ast as sql;
+use syntax::ast as sql;
 
 use super::{ChannelName, TableName, UserName};
 

@@ -13,11 +13,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, memory};
-use sqlparser::ast::Value;
-use sqlparser::tokenizer::{Token, TokenWithSpan};
+use types::SqlMode;
 
-use super::lexer::Lexer;
-use crate::expr::{SqlMode, build};
+use crate::ast::{Literal, Text};
+use crate::lexer::Lexer;
+use crate::token::{Token, TokenAt};
 
 /// Rows of literals, each with as many values as the first row of the statement's list, which is not among them.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -31,7 +31,7 @@ pub struct LiteralRows {
 
 /// A value of such a row.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Literal {
+pub enum LiteralValue {
     /// The word DEFAULT.
     Default,
     /// A number with a minus before it: its digits.
@@ -41,11 +41,12 @@ pub(crate) enum Literal {
     /// `_binary x'…'`: its digits.
     BinaryDigits(String),
     /// Everything else.
-    Value(Value),
+    Literal(Literal),
 }
 
 impl LiteralRows {
-    pub(super) fn new(text: Arc<str>, sql_mode: SqlMode, places: Vec<Range<u32>>) -> Self {
+    /// The rows at these places of a statement's text.
+    pub(crate) fn new(text: Arc<str>, sql_mode: SqlMode, places: Vec<Range<u32>>) -> Self {
         LiteralRows { text, sql_mode, places }
     }
 
@@ -60,25 +61,26 @@ impl LiteralRows {
     }
 
     /// Where that begins which follows the last one, as a byte offset into the text.
-    pub(super) fn end(&self) -> usize {
+    pub fn end(&self) -> usize {
         let end = self.places.last().map_or(0, |place| place.end as usize);
         let rest = self.text.get(end..).unwrap_or_default();
         end + rest.len() - rest.trim_start().len()
     }
 
     /// The text of a row.
-    #[cfg(test)]
-    pub(super) fn text_of(&self, row: usize) -> &str {
-        let Range { start, end } = self.places[row];
-        &self.text[start as usize..end as usize]
+    pub fn text_of(&self, row: usize) -> &str {
+        let place = self.places.get(row).map(|place| place.start as usize..place.end as usize);
+        place.and_then(|place| self.text.get(place)).unwrap_or_default()
     }
 
-    /// The values of a row. It was read before: an error is one of this server.
-    pub(crate) fn values(&self, row: usize, values: &mut Vec<Literal>) -> Result<(), SqlError> {
+    /// The values of a row.
+    ///
+    /// # Errors
+    /// It was read before: an error is one of this server.
+    pub fn values(&self, row: usize, values: &mut Vec<LiteralValue>) -> Result<(), SqlError> {
         let inner = || SqlError::unknown("a row of literals cannot be read again");
         values.clear();
-        let Range { start, end } = self.places.get(row).cloned().ok_or_else(inner)?;
-        let text = self.text.get(start as usize..end as usize).ok_or_else(inner)?;
+        let text = self.text_of(row);
         let mut lexer = Lexer::new(text, self.sql_mode);
         let mut before = None;
         while let Some(token) = lexer.next_token().map_err(|error| error.into_sql(text))? {
@@ -106,56 +108,49 @@ enum Piece {
     Value,
 }
 
-fn piece(token: &Token) -> Option<Piece> {
+fn piece(token: &Token<'_>) -> Option<Piece> {
     Some(match token {
         Token::Plus => Piece::Before(Before::Plus),
         Token::Minus => Piece::Before(Before::Minus),
-        Token::Number(digits, _) if is_readable(digits) => Piece::Value,
-        Token::SingleQuotedString(_) | Token::HexStringLiteral(_) | Token::SingleQuotedByteStringLiteral(_) => {
-            Piece::Value
-        }
-        Token::Word(word) if word.quote_style.is_some() => return None,
-        Token::Word(word) if is_any(&word.value, &["NULL", "DEFAULT", "TRUE", "FALSE"]) => Piece::Value,
-        Token::Word(word) if is_any(&word.value, &["_BINARY"]) => Piece::Before(Before::Binary),
+        Token::Number(digits) if is_readable(digits) => Piece::Value,
+        Token::Text(_) | Token::Hex(_) | Token::Bits(_) => Piece::Value,
+        Token::Word(word) if is_any(word, &["NULL", "DEFAULT", "TRUE", "FALSE"]) => Piece::Value,
+        Token::Word(word) if is_any(word, &["_BINARY"]) => Piece::Before(Before::Binary),
         _ => return None,
     })
 }
 
 /// Numbers that can be none (1e999) stay among the tokens, which say where they are.
 fn is_readable(digits: &str) -> bool {
-    const SHORT: usize = 18;
-    digits.len() <= SHORT && !digits.contains(['e', 'E']) || build::number_literal(digits).is_ok()
+    !digits.contains(['e', 'E']) || digits.parse().is_ok_and(f64::is_finite)
 }
 
 fn is_any(word: &str, of: &[&str]) -> bool {
     of.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-fn literal(before: Option<Before>, token: Token) -> Option<Literal> {
-    Some(match (before, token) {
-        (None | Some(Before::Plus), Token::Number(digits, long)) => Literal::Value(Value::Number(digits, long)),
-        (Some(Before::Minus), Token::Number(digits, _)) => Literal::Negative(digits),
-        (Some(Before::Binary), Token::SingleQuotedString(text)) => Literal::Binary(text),
-        (Some(Before::Binary), Token::HexStringLiteral(digits)) => Literal::BinaryDigits(digits),
-        (Some(_), _) => return None,
-        (None, Token::SingleQuotedString(text)) => Literal::Value(Value::SingleQuotedString(text)),
-        (None, Token::HexStringLiteral(digits)) => Literal::Value(Value::HexStringLiteral(digits)),
-        (None, Token::SingleQuotedByteStringLiteral(bits)) => {
-            Literal::Value(Value::SingleQuotedByteStringLiteral(bits))
-        }
-        (None, Token::Word(word)) => match word.value.to_ascii_uppercase().as_str() {
-            "NULL" => Literal::Value(Value::Null),
-            "TRUE" => Literal::Value(Value::Boolean(true)),
-            "FALSE" => Literal::Value(Value::Boolean(false)),
-            _ => Literal::Default,
-        },
-        _ => return None,
-    })
+fn literal(before: Option<Before>, token: Token<'_>) -> Option<LiteralValue> {
+    let value = |literal| Some(LiteralValue::Literal(literal));
+    match (before, token) {
+        (None | Some(Before::Plus), Token::Number(digits)) => value(Literal::Number(digits.into())),
+        (Some(Before::Minus), Token::Number(digits)) => Some(LiteralValue::Negative(digits.to_owned())),
+        (Some(Before::Binary), Token::Text(text)) => Some(LiteralValue::Binary(text.into_owned())),
+        (Some(Before::Binary), Token::Hex(digits)) => Some(LiteralValue::BinaryDigits(digits.into_owned())),
+        (Some(_), _) => None,
+        (None, Token::Text(text)) => value(Literal::Text(Text::new(&text))),
+        (None, Token::Hex(digits)) => value(Literal::Hex(digits.into())),
+        (None, Token::Bits(bits)) => value(Literal::Bits(bits.into())),
+        (None, Token::Word(word)) if is_any(word, &["NULL"]) => value(Literal::Null),
+        (None, Token::Word(word)) if is_any(word, &["TRUE"]) => value(Literal::Bool(true)),
+        (None, Token::Word(word)) if is_any(word, &["FALSE"]) => value(Literal::Bool(false)),
+        (None, Token::Word(_)) => Some(LiteralValue::Default),
+        _ => None,
+    }
 }
 
 /// Follows the tokens of a statement, and takes the rows away.
 #[derive(Debug)]
-pub(super) struct Cutter {
+pub(crate) struct Cutter {
     state: State,
     /// Values of the first row.
     width: usize,
@@ -201,16 +196,16 @@ enum Place {
 }
 
 impl Cutter {
-    pub(super) fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Cutter { state: State::Waiting, width: 0, places: Vec::new() }
     }
 
-    pub(super) fn places(self) -> Vec<Range<u32>> {
+    pub(crate) fn places(self) -> Vec<Range<u32>> {
         self.places
     }
 
     /// Looks at the last of `tokens`, which is at `place` of the text, and takes the row away that it ends.
-    pub(super) fn follow(&mut self, tokens: &mut Vec<TokenWithSpan>, place: Range<usize>) -> Result<(), SqlError> {
+    pub(crate) fn follow(&mut self, tokens: &mut Vec<TokenAt<'_>>, place: Range<usize>) -> Result<(), SqlError> {
         let [before @ .., last] = tokens.as_slice() else { return Ok(()) };
         let token = &last.token;
         self.state = match std::mem::replace(&mut self.state, State::Over) {
@@ -240,11 +235,11 @@ impl Cutter {
     }
 
     /// Takes nothing away any more.
-    pub(super) fn stop(&mut self) {
+    pub(crate) fn stop(&mut self) {
         self.state = State::Over;
     }
 
-    fn first(&mut self, depth: usize, values: usize, token: &Token) -> State {
+    fn first(&mut self, depth: usize, values: usize, token: &Token<'_>) -> State {
         let values = match token {
             Token::RParen if depth == 1 => {
                 self.width = values;
@@ -270,8 +265,8 @@ impl Cutter {
 }
 
 /// Whether the list begins.
-fn waiting(before: &[TokenWithSpan], token: &Token) -> State {
-    let is_insert = |first: &TokenWithSpan| is_word(&first.token, &["INSERT", "REPLACE"]);
+fn waiting(before: &[TokenAt<'_>], token: &Token<'_>) -> State {
+    let is_insert = |first: &TokenAt<'_>| is_word(&first.token, &["INSERT", "REPLACE"]);
     if !before.first().is_none_or(is_insert) {
         return State::Over;
     }
@@ -283,16 +278,16 @@ fn waiting(before: &[TokenWithSpan], token: &Token) -> State {
     }
 }
 
-fn is_word(token: &Token, of: &[&str]) -> bool {
-    matches!(token, Token::Word(word) if word.quote_style.is_none() && is_any(&word.value, of))
+fn is_word(token: &Token<'_>, of: &[&str]) -> bool {
+    matches!(token, Token::Word(word) if is_any(word, of))
 }
 
 /// Whether it is `INSERT [INTO] [db.]table [(columns)]`: the list of VALUES may follow.
-fn is_head(tokens: &[TokenWithSpan]) -> bool {
+fn is_head(tokens: &[TokenAt<'_>]) -> bool {
     const MODIFIERS: &[&str] = &["LOW_PRIORITY", "DELAYED", "HIGH_PRIORITY", "IGNORE", "INTO"];
     let modifiers = tokens.iter().skip(1).take_while(|token| is_word(&token.token, MODIFIERS)).count();
     let mut rest = tokens.iter().skip(1 + modifiers).map(|token| &token.token).peekable();
-    let is_name = |token: Option<&Token>| matches!(token, Some(Token::Word(_)));
+    let is_name = |token: Option<&Token<'_>>| matches!(token, Some(Token::Word(_) | Token::Name(_)));
     if !is_name(rest.next()) {
         return false;
     }
@@ -310,7 +305,7 @@ fn is_head(tokens: &[TokenWithSpan]) -> bool {
 
 impl Row {
     /// The row with one more token; `None` if that makes it another kind of row.
-    fn followed_by(mut self, token: &Token) -> Option<Row> {
+    fn followed_by(mut self, token: &Token<'_>) -> Option<Row> {
         self.place = match (self.place, token) {
             (Place::Separator, Token::Comma) => Place::Value,
             (Place::Separator, _) => return None,
@@ -329,22 +324,21 @@ impl Row {
 }
 
 /// Whether a literal may follow what stands before it: signs belong to numbers here, and `_binary` to text.
-fn may_follow(before: Before, token: &Token) -> bool {
+fn may_follow(before: Before, token: &Token<'_>) -> bool {
     match before {
-        Before::Plus | Before::Minus => matches!(token, Token::Number(..)),
-        Before::Binary => matches!(token, Token::SingleQuotedString(_) | Token::HexStringLiteral(_)),
+        Before::Plus | Before::Minus => matches!(token, Token::Number(_)),
+        Before::Binary => matches!(token, Token::Text(_) | Token::Hex(_)),
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::parse::ParseContext;
-    use crate::parse::lexer::lex_without_rows;
+    use crate::lexer::lex_without_rows;
 
     /// The tokens that stay, and the rows that do not.
     fn cut(text: &str) -> (String, Vec<&str>) {
-        let lexed = lex_without_rows(text, &ParseContext::default()).expect("it is read");
+        let lexed = lex_without_rows(text, SqlMode::default()).expect("it is read");
         let tokens: Vec<String> = lexed.tokens.iter().map(|token| token.token.to_string()).collect();
         let rows = lexed.literal_rows.iter().map(|place| &text[place.start as usize..place.end as usize]).collect();
         (tokens.join(" "), rows)
@@ -423,20 +417,20 @@ mod tests {
         let rows = LiteralRows::new(text.clone(), SqlMode::default(), std::iter::once(0..text.len() as u32).collect());
         let mut values = Vec::new();
         rows.values(0, &mut values).unwrap();
-        let number = |digits: &str| Literal::Value(Value::Number(digits.to_owned(), false));
+        let number = |digits: &str| LiteralValue::Literal(Literal::Number(digits.into()));
         assert_eq!(
             values,
             [
-                Literal::Negative("1".to_owned()),
+                LiteralValue::Negative("1".to_owned()),
                 number("2.5"),
-                Literal::Value(Value::SingleQuotedString("it's".to_owned())),
-                Literal::Value(Value::HexStringLiteral("4A".to_owned())),
-                Literal::Value(Value::SingleQuotedByteStringLiteral("1".to_owned())),
-                Literal::Value(Value::Null),
-                Literal::Value(Value::Boolean(true)),
-                Literal::Default,
-                Literal::Binary("b".to_owned()),
-                Literal::BinaryDigits("FF".to_owned()),
+                LiteralValue::Literal(Literal::Text(Text::new("it's"))),
+                LiteralValue::Literal(Literal::Hex("4A".into())),
+                LiteralValue::Literal(Literal::Bits("1".into())),
+                LiteralValue::Literal(Literal::Null),
+                LiteralValue::Literal(Literal::Bool(true)),
+                LiteralValue::Default,
+                LiteralValue::Binary("b".to_owned()),
+                LiteralValue::BinaryDigits("FF".to_owned()),
             ]
         );
     }

@@ -6,18 +6,18 @@
 
 use std::ops::Range;
 
-use super::raw::{Piece, Scan};
-use super::{MARIA_VERSION, VERSION};
-use crate::expr::SqlMode;
+use crate::raw::{Piece, Scan};
+use crate::{MARIA_VERSION, VERSION};
+use types::SqlMode;
 
 /// From here on MariaDB passes over MySQL's versions, up to the last with five digits.
 const MARIA_PASSES_OVER: Range<u32> = 50_700..100_000;
 
 /// The beginning of such a comment, behind its `/*`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Opening {
+pub(crate) struct Opening {
     /// `!`, `!50700`, `M!100001`.
-    pub(super) length: usize,
+    pub(crate) length: usize,
     /// With an M: for MariaDB alone.
     is_maria: bool,
     version: Option<u32>,
@@ -36,7 +36,7 @@ pub enum Reader {
 
 impl Opening {
     /// Of what stands behind a `/*`.
-    pub(super) fn of(after: &[u8]) -> Option<Opening> {
+    pub(crate) fn of(after: &[u8]) -> Option<Opening> {
         let (prefix, rest) = match after {
             [b'!', rest @ ..] => (1, rest),
             [b'M', b'!', rest @ ..] => (2, rest),
@@ -49,7 +49,7 @@ impl Opening {
         Some(Opening { length: prefix + digits, is_maria: prefix == 2, version })
     }
 
-    pub(super) fn is_read_by(self, reader: Reader) -> bool {
+    pub(crate) fn is_read_by(self, reader: Reader) -> bool {
         let up_to = |known: u32| self.version.is_none_or(|version| version <= known);
         match (reader, self.is_maria) {
             (Reader::Commuter, false) => up_to(VERSION),
@@ -70,7 +70,7 @@ impl Opening {
 }
 
 /// The length of a comment that is not read, from its `/*` on, if it is closed. One for MySQL's versions may have another comment in it.
-pub(super) fn unread(text: &[u8]) -> Option<usize> {
+pub(crate) fn unread(text: &[u8]) -> Option<usize> {
     let mut at = 2;
     let nests = text.get(2) == Some(&b'!');
     loop {
@@ -88,17 +88,17 @@ pub(super) fn unread(text: &[u8]) -> Option<usize> {
 
 /// A comment for versions that was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct ReadComment {
+pub struct ReadComment {
     /// `/*!80000`
-    pub(super) opening: Range<usize>,
+    pub opening: Range<usize>,
     /// Up to its `*/`.
-    pub(super) inside: Range<usize>,
+    pub inside: Range<usize>,
     is_read_by_all: bool,
 }
 
 impl ReadComment {
     /// One whose `/*` is at a place.
-    pub(super) fn at(place: usize, opening: Opening) -> Self {
+    pub(crate) fn at(place: usize, opening: Opening) -> Self {
         let start = place + 2 + opening.length;
         ReadComment { opening: place..start, inside: start..start, is_read_by_all: opening.is_read_by_all() }
     }
@@ -106,7 +106,7 @@ impl ReadComment {
 
 /// What has to become of a text whose comments were found, so that every server executes what was executed here: of what was read the
 /// words alone, of what was not a plain comment. `stays` tells of a comment that is to stay as it is.
-pub(super) fn for_all(
+pub fn for_all(
     text: &str,
     read: &[ReadComment],
     unread: &[Range<usize>],
@@ -132,7 +132,7 @@ fn plain(comment: &str) -> String {
 }
 
 /// A statement as the server that logged it has executed it; `None` if that is the text itself.
-pub(crate) fn as_executed(text: &str, mode: SqlMode, reader: Reader) -> Option<String> {
+pub fn as_executed(text: &str, mode: SqlMode, reader: Reader) -> Option<String> {
     if !text.contains("/*!") && !text.contains("/*M!") {
         return None;
     }

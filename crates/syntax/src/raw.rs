@@ -6,12 +6,12 @@ use std::ops::Range;
 
 use types::charset::Charset;
 
-use super::program::ProgramScan;
-use super::versions::{Opening, Reader, unread};
-use crate::expr::SqlMode;
+use crate::program::ProgramScan;
+use crate::versions::{Opening, Reader, unread};
+use types::SqlMode;
 
 /// The length of the first statement with its `;`, or `None` if only space, comments and empty statements are left.
-pub(super) fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
+pub fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
     let mut scan = Scan::new(text, mode);
     let mut anything = false;
     let mut program = ProgramScan::default();
@@ -31,7 +31,7 @@ pub(super) fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
 
 /// The text of a client, which writes in this character set, as UTF-8. Strings with bytes that are no text in it (binary data, as PyMySQL
 /// writes it) become `_binary x'…'`, which is no number as `x'…'` alone would be; what is no text elsewhere is replaced.
-pub(crate) fn to_utf8(text: &[u8], charset: Charset, mode: SqlMode) -> Cow<'_, str> {
+pub fn to_utf8(text: &[u8], charset: Charset, mode: SqlMode) -> Cow<'_, str> {
     if let Some(text) = charset.text(text) {
         return text;
     }
@@ -142,7 +142,7 @@ fn unescape(quoted: &[u8], mode: SqlMode) -> Vec<u8> {
 
 /// What the scanner tells apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Piece {
+pub(crate) enum Piece {
     /// Space or a comment.
     Space,
     /// A quoted string or name, whole.
@@ -152,18 +152,18 @@ pub(super) enum Piece {
     Other,
 }
 
-pub(super) struct Scan<'a> {
+pub(crate) struct Scan<'a> {
     text: &'a [u8],
-    pub(super) at: usize,
+    pub(crate) at: usize,
     mode: SqlMode,
 }
 
 impl<'a> Scan<'a> {
-    pub(super) fn new(text: &'a [u8], mode: SqlMode) -> Self {
+    pub(crate) fn new(text: &'a [u8], mode: SqlMode) -> Self {
         Scan { text, at: 0, mode }
     }
 
-    pub(super) fn piece(&mut self) -> Option<Piece> {
+    pub(crate) fn piece(&mut self) -> Option<Piece> {
         let rest = &self.text[self.at..];
         let (length, piece) = match *rest {
             [] => return None,
@@ -208,7 +208,7 @@ impl<'a> Scan<'a> {
 /// and for those that are for newer versions.
 ///
 /// Read too are those in which MariaDB's mysqlbinlog puts events of a log, whatever their version: what is in a log is done, or refused.
-pub(super) fn version_comment(after: &[u8]) -> Option<Opening> {
+pub(crate) fn version_comment(after: &[u8]) -> Option<Opening> {
     let is_read = |opening: &Opening| opening.is_read_by(Reader::Commuter) || is_binlog(&after[opening.length..]);
     Opening::of(after).filter(is_read)
 }

@@ -4,7 +4,7 @@
 
 /// Follows the words of a statement.
 #[derive(Debug, Default)]
-pub(super) struct ProgramScan {
+pub(crate) struct ProgramScan {
     kind: Kind,
     /// Words so far, while it is not known what the statement is.
     words: usize,
@@ -44,19 +44,19 @@ const PREFIX_WORDS_MAX: usize = 12;
 
 impl ProgramScan {
     /// Whether a semicolon here belongs to a body.
-    pub(super) fn holds_semicolon(&mut self) -> bool {
+    pub(crate) fn holds_semicolon(&mut self) -> bool {
         let is_open = self.kind == Kind::Program && self.depth > 0;
         self.last = if is_open { Last::Beginning } else { Last::Other };
         is_open
     }
 
     /// Something quoted came.
-    pub(super) fn quoted(&mut self) {
+    pub(crate) fn quoted(&mut self) {
         self.last = Last::Other;
     }
 
     /// A piece of text outside of quotes and comments.
-    pub(super) fn read(&mut self, text: &[u8]) {
+    pub(crate) fn read(&mut self, text: &[u8]) {
         if self.kind == Kind::Other {
             return;
         }

@@ -7,7 +7,7 @@ const NEAR_CHARS_MAX: usize = 80;
 
 /// What went wrong, and where.
 #[derive(Clone, Debug, PartialEq)]
-pub(super) enum ParseError {
+pub enum ParseError {
     /// 1064 at this byte offset.
     Syntax(usize),
     /// An error of its own.
@@ -15,17 +15,18 @@ pub(super) enum ParseError {
 }
 
 impl ParseError {
-    pub(super) fn syntax(offset: usize) -> Self {
+    /// 1064 at this byte offset.
+    pub fn syntax(offset: usize) -> Self {
         ParseError::Syntax(offset)
     }
 
     /// 1235.
-    pub(super) fn not_supported(what: impl std::fmt::Display) -> Self {
+    pub fn not_supported(what: impl std::fmt::Display) -> Self {
         ParseError::Sql(Box::new(SqlError::not_supported(what)))
     }
 
     /// As the client sees it.
-    pub(super) fn into_sql(self, text: &str) -> SqlError {
+    pub fn into_sql(self, text: &str) -> SqlError {
         match self {
             ParseError::Sql(error) => *error,
             ParseError::Syntax(offset) => {
@@ -49,9 +50,12 @@ impl From<SqlError> for ParseError {
 }
 
 /// `near 'text' at line 1`: what stands at a byte offset of a statement.
-pub(super) fn near(text: &str, offset: usize) -> String {
+pub fn near(text: &str, offset: usize) -> String {
     let offset = (0..=offset.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0);
     let near: String = text[offset..].trim_end_matches(';').chars().take(NEAR_CHARS_MAX).collect();
     let line = 1 + text[..offset].bytes().filter(|byte| *byte == b'\n').count();
     format!("near '{near}' at line {line}")
 }
+
+/// What a parser gives.
+pub type Parsed<T> = Result<T, ParseError>;

@@ -4,7 +4,7 @@ use types::charset::Charset;
 
 /// Words that are no names without quotes: those that MySQL and MariaDB both reserve. (EXCEPT, INTERSECT, OVER, RECURSIVE, ROWS and
 /// ROW_NUMBER are not among them: in the logs of older servers they are names.)
-pub(crate) const RESERVED: &[&str] = &[
+pub const RESERVED: &[&str] = &[
     "ACCESSIBLE",
     "ADD",
     "ALL",
@@ -233,7 +233,8 @@ pub(crate) const RESERVED: &[&str] = &[
     "ZEROFILL",
 ];
 
-pub(super) fn may_be_name(word: &str) -> bool {
+/// Whether a word without quotes may be a name.
+pub fn may_be_name(word: &str) -> bool {
     if word.starts_with('@') {
         return false;
     }
@@ -248,61 +249,49 @@ fn is_among(words: &[&str], word: &str) -> bool {
 }
 
 /// Reserved words that are functions.
-const CALLED: [&str; 14] = [
+const CALLED: [&str; 23] = [
     "CHAR",
     "CHARACTER",
     "CONVERT",
+    "CURRENT_DATE",
+    "CURRENT_TIME",
+    "CURRENT_TIMESTAMP",
+    "CURRENT_USER",
     "DATABASE",
     "IF",
     "INSERT",
     "LEFT",
+    "LOCALTIME",
+    "LOCALTIMESTAMP",
     "MATCH",
     "MOD",
     "REPEAT",
     "REPLACE",
     "RIGHT",
     "SCHEMA",
-    "VALUES",
-];
-
-/// Reserved words that are values or operators.
-const ALONE: [&str; 18] = [
-    "BINARY",
-    "CASE",
-    "CURRENT_DATE",
-    "CURRENT_TIME",
-    "CURRENT_TIMESTAMP",
-    "CURRENT_USER",
-    "DEFAULT",
-    "EXISTS",
-    "FALSE",
-    "INTERVAL",
-    "LOCALTIME",
-    "LOCALTIMESTAMP",
-    "NOT",
-    "NULL",
-    "TRUE",
     "UTC_DATE",
     "UTC_TIME",
     "UTC_TIMESTAMP",
+    "VALUES",
 ];
 
 /// Words that are names, and begin a clause where an alias might stand.
 const CLAUSES: [&str; 8] =
     ["EXCEPT", "INTERSECT", "LATERAL", "OFFSET", "QUALIFY", "RETURNING", "TABLESAMPLE", "WINDOW"];
 
-/// Whether a word without quotes may begin an expression, followed by a parenthesis or not.
-pub(super) fn may_begin_expression(word: &str, is_called: bool) -> bool {
-    !is_among(RESERVED, word) || is_among(&ALONE, word) || is_called && is_among(&CALLED, word)
+/// Whether a word without quotes may be the name with which an expression begins, followed by a parenthesis or not. (Reserved words that begin
+/// one otherwise, as CASE does, are the grammar's.)
+pub(crate) fn may_begin_expression(word: &str, is_called: bool) -> bool {
+    !is_among(RESERVED, word) || is_called && is_among(&CALLED, word)
 }
 
 /// Whether a word without quotes may be an alias that AS does not announce: no clause begins with it, and it introduces no text.
-pub(super) fn may_be_alias(word: &str) -> bool {
+pub(crate) fn may_be_alias(word: &str) -> bool {
     may_be_name(word) && !is_among(&CLAUSES, word) && !introduces_text(word)
 }
 
 /// `_utf8mb4`
-pub(super) fn introduces_text(word: &str) -> bool {
+pub(crate) fn introduces_text(word: &str) -> bool {
     word.strip_prefix('_').is_some_and(|charset| Charset::by_name(charset).is_some())
 }
 
@@ -367,7 +356,7 @@ const RESERVED_ELSEWHERE: &[&str] = &[
 ];
 
 /// Whether a name needs quotes for others, though not here.
-pub(super) fn is_reserved_elsewhere(name: &str) -> bool {
+pub fn is_reserved_elsewhere(name: &str) -> bool {
     is_among(RESERVED_ELSEWHERE, name)
 }
 
@@ -377,7 +366,7 @@ mod tests {
 
     #[test]
     fn reserved_words_are_sorted() {
-        assert!([RESERVED, RESERVED_ELSEWHERE, &ALONE, &CALLED, &CLAUSES].iter().all(|words| words.is_sorted()));
+        assert!([RESERVED, RESERVED_ELSEWHERE, &CALLED, &CLAUSES].iter().all(|words| words.is_sorted()));
     }
 
     #[test]
@@ -385,6 +374,6 @@ mod tests {
         assert!(!may_be_name("int") && may_be_name("rows") && !may_be_name("@a"));
         assert!(may_be_alias("View") && !may_be_alias("Int") && !may_be_alias("offset") && !may_be_alias("_utf8mb4"));
         assert!(may_begin_expression("if", true) && !may_begin_expression("IF", false));
-        assert!(may_begin_expression("Null", false) && !may_begin_expression("in", true));
+        assert!(may_begin_expression("rank", false) && !may_begin_expression("in", true));
     }
 }

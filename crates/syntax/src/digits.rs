@@ -1,7 +1,7 @@
 //! Literals of bytes: hexadecimal and binary digits.
 
 /// The bytes of a hexadecimal literal, whose digits are all such.
-pub(crate) fn hex_bytes(digits: &str) -> Vec<u8> {
+pub fn hex_bytes(digits: &str) -> Vec<u8> {
     let digit = |byte: u8| (byte as char).to_digit(16).unwrap_or(0) as u8;
     let mut digits = digits.as_bytes().to_vec();
     if digits.len() % 2 == 1 {
@@ -11,7 +11,7 @@ pub(crate) fn hex_bytes(digits: &str) -> Vec<u8> {
 }
 
 /// The bytes of a binary literal, whose digits are all such; the first byte has what is left over.
-pub(crate) fn bit_bytes(digits: &str) -> Vec<u8> {
+pub fn bit_bytes(digits: &str) -> Vec<u8> {
     let byte = |bits: &[u8]| bits.iter().fold(0, |byte, bit| byte << 1 | u8::from(*bit == b'1'));
     let mut bytes: Vec<u8> = digits.as_bytes().rchunks(8).map(byte).collect();
     bytes.reverse();

@@ -1,0 +1,25 @@
+//! Expressions, queries and statements that change rows, as they are written: names are not looked up, and types are not known.
+
+mod change;
+mod expr;
+mod name;
+mod query;
+mod table;
+mod unit;
+mod window;
+
+pub use change::{Assignment, Delete, Insert, InsertSource, Priority, RowAlias, Update};
+pub use expr::{
+    BinaryOp, Call, CallClauses, Case, CastCharset, CastType, CompareOp, Expr, ExprKind, IsTest, JsonBehavior,
+    JsonValue, Literal, Match, MatchMode, Quantified, TemporalKind, Text, TrimSide, UnaryOp, When,
+};
+pub use name::{ColumnPath, Name, TablePath};
+pub use query::{
+    Body, Cte, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, OrderItem, Query, Select, SelectItem, SelectOptions,
+    SetBranch, SetOp, With,
+};
+pub use table::{
+    Derived, IndexHint, IndexHintKind, IndexHintScope, Join, JoinCondition, JoinKind, TableFactor, TableRef,
+};
+pub use unit::IntervalUnit;
+pub use window::{Bound, Frame, FrameUnit, NamedWindow, Over, Window};
