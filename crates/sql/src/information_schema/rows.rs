@@ -432,9 +432,16 @@ pub(super) fn engines(_: &Source<'_>) -> Rows {
 }
 
 pub(super) fn plugins(_: &Source<'_>) -> Rows {
-    let row = |(name, kind): &(&str, &str)| {
+    let row = |(name, kind, description): &(&str, &str, &str)| {
         let mut row = vec![text(*name), text("1.0"), text("ACTIVE"), text(*kind), text("1.0")];
-        row.extend([Value::Null, Value::Null, text("commuter"), Value::Null, text("MIT OR Apache-2.0"), text("FORCE")]);
+        row.extend([
+            Value::Null,
+            Value::Null,
+            text("commuter"),
+            text(*description),
+            text("MIT OR Apache-2.0"),
+            text("FORCE"),
+        ]);
         row
     };
     Ok(server::PLUGINS.iter().map(row).collect())

@@ -3,7 +3,9 @@
 //! | letter | type |
 //! |---|---|
 //! | `v64` | VARCHAR(64) |
+//! | `w64` | the same, compared by the codes of its characters |
 //! | `t` | LONGTEXT |
+//! | `x` | the same, compared by the codes of its characters |
 //! | `i` | INT |
 //! | `n` | INT UNSIGNED |
 //! | `b` | BIGINT |
@@ -14,7 +16,7 @@
 //!
 //! A `?` behind it: may be NULL. Names may have spaces.
 
-use types::{BlobSize, CollationId, ColumnDef, ColumnType, collation};
+use types::{BlobSize, CollationId, ColumnDef, ColumnType};
 
 /// The columns that a line describes.
 ///
@@ -29,10 +31,10 @@ fn one(column: &str) -> ColumnDef {
     let nullable = ty.ends_with('?');
     let ty = ty.trim_end_matches('?');
     let column_type = match ty.split_at(1) {
-        ("v", chars) => {
+        ("v" | "w", chars) => {
             ColumnType::VarChar { chars: chars.parse().unwrap_or_else(|_| panic!("'{column}' has no length")) }
         }
-        ("t", _) => ColumnType::Text { size: BlobSize::Long },
+        ("t" | "x", _) => ColumnType::Text { size: BlobSize::Long },
         ("i", _) => ColumnType::Int { unsigned: false },
         ("n", _) => ColumnType::Int { unsigned: true },
         ("b", _) => ColumnType::BigInt { unsigned: false },
@@ -45,8 +47,10 @@ fn one(column: &str) -> ColumnDef {
     let mut def = ColumnDef::new(name, column_type);
     def.nullable = nullable;
     if def.ty.has_charset() {
-        // Names are compared without case.
-        def.collation = collation::by_name("utf8mb4_general_ci").unwrap_or(CollationId::UTF8MB4_GENERAL_CI);
+        def.collation = match ty.starts_with(['w', 'x']) {
+            true => CollationId::UTF8MB4_BIN,
+            false => CollationId::UTF8MB4_GENERAL_CI,
+        };
     }
     def
 }

@@ -108,7 +108,7 @@ fn create(tokens: &mut Tokens<'_>) -> Parsed<Show> {
     if let Some(kind) = tokens.accept_one(&["PROCEDURE", "FUNCTION", "TRIGGER", "EVENT"]) {
         return Ok(Show::CreateOfNothing { kind, name: tokens.table_name()? });
     }
-    for what in ["SEQUENCE", "PACKAGE"] {
+    for what in ["SEQUENCE", "PACKAGE", "LIBRARY"] {
         if tokens.next_are(what) {
             return Err(ParseError::not_supported(format!("SHOW CREATE {what}")));
         }
@@ -178,6 +178,11 @@ fn nothing(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
         ("PROCEDURE STATUS", NothingToShow::ProcedureStatus),
         ("FUNCTION STATUS", NothingToShow::FunctionStatus),
     ];
+    for what in ["LIBRARY STATUS", "PROCEDURE CODE", "FUNCTION CODE"] {
+        if tokens.next_are(what) {
+            return Err(ParseError::not_supported(format!("SHOW {what}")));
+        }
+    }
     let Some((_, kind)) = kinds.into_iter().find(|(words, _)| tokens.accept(words)) else { return Ok(None) };
     nothing_of(tokens, kind).map(Some)
 }

@@ -197,6 +197,8 @@ impl Session {
 
     /// PREPARE.
     pub(super) async fn prepare_named(&mut self, name: &str, from: &PrepareSource) -> Result<Outcome, SqlError> {
+        self.count(Counter::PrepareSql);
+        self.count(Counter::StatementPrepare);
         // A statement of that name goes, whether the new one can be prepared or not.
         self.prepared.remove(&name.to_lowercase());
         let text = match from {
@@ -220,6 +222,8 @@ impl Session {
         using: &[String],
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
+        self.count(Counter::ExecuteSql);
+        self.count(Counter::StatementExecute);
         let key = name.to_lowercase();
         let params: Vec<Value> = using.iter().map(|variable| self.user_value(variable)).collect();
         let mut prepared = self.prepared.remove(&key).ok_or_else(|| unknown(name, "EXECUTE"))?;
@@ -230,6 +234,7 @@ impl Session {
 
     /// DEALLOCATE PREPARE.
     pub(super) fn deallocate(&mut self, name: &str) -> Result<Outcome, SqlError> {
+        self.count(Counter::DeallocateSql);
         match self.prepared.remove(&name.to_lowercase()) {
             Some(_) => Ok(Outcome::default()),
             None => Err(unknown(name, "DEALLOCATE PREPARE")),

@@ -435,7 +435,12 @@ impl Session {
         let read_only = read_only.map(|read_only| ("transaction_read_only", SettingValue::Bool(read_only)));
         for (name, value) in [isolation, read_only].into_iter().flatten() {
             let id = settings::find_or_suggest(name)?;
-            if global { self.set_global(id, value).await? } else { self.settings.set(id, value) }
+            if global {
+                self.set_global(id, value).await?;
+            } else {
+                self.settings.set(id, value);
+                self.changes.setting(id);
+            }
         }
         Ok(())
     }

@@ -53,13 +53,8 @@ impl Setting {
 
 /// 1235 for modes in which statements mean something else than they do here.
 pub(crate) fn check_modes(mode: SqlMode) -> Result<(), SqlError> {
-    for (refused, name) in [
-        (SqlMode::HIGH_NOT_PRECEDENCE, "HIGH_NOT_PRECEDENCE"),
-        (SqlMode::PAD_CHAR_TO_FULL_LENGTH, "PAD_CHAR_TO_FULL_LENGTH"),
-    ] {
-        if mode.has(refused) {
-            return Err(SqlError::not_supported(format!("sql_mode {name}")));
-        }
+    if mode.has(SqlMode::PAD_CHAR_TO_FULL_LENGTH) {
+        return Err(SqlError::not_supported("sql_mode PAD_CHAR_TO_FULL_LENGTH"));
     }
     Ok(())
 }

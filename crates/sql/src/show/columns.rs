@@ -17,9 +17,9 @@ use crate::session::Session;
 pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: &TableName) -> Result<Rows, SqlError> {
     let mut rows = Rows::new(match full {
         true => {
-            "Field v64, Type t, Collation v64?, Null v3, Key v3, Default t?, Extra v256, Privileges v154, Comment v1024"
+            "Field v64, Type x, Collation v64?, Null v3, Key w3, Default x?, Extra v256, Privileges v154, Comment w1024"
         }
-        false => "Field v64, Type t, Null v3, Key v3, Default t?, Extra v256",
+        false => "Field v64, Type x, Null v3, Key w3, Default x?, Extra v256",
     });
     let schema = name.schema.as_deref().or(session.database()).unwrap_or_default().to_string();
     let zone = session.settings().hot.time_zone.clone();
@@ -136,8 +136,8 @@ fn extra_of_temporary(column: &ColumnDef) -> String {
 /// SHOW INDEX.
 pub(super) fn indexes(session: &mut Session, name: &TableName) -> Result<Rows, SqlError> {
     let mut rows = Rows::new(
-        "Table v64, Non_unique i, Key_name v64, Seq_in_index i, Column_name v64?, Collation v1?, Cardinality b?, \
-         Sub_part b?, Packed v10?, Null v3, Index_type v11, Comment v8, Index_comment v2048, Visible v3, Expression t?",
+        "Table w64, Non_unique i, Key_name v64, Seq_in_index i, Column_name v64?, Collation v1?, Cardinality b?, \
+         Sub_part b?, Packed v10?, Null v3, Index_type w11, Comment v8, Index_comment w2048, Visible v3, Expression t?",
     );
     let schema = name.schema.as_deref().or(session.database()).unwrap_or_default();
     if system_database(schema).is_some() {

@@ -134,8 +134,10 @@ async fn send(
             return session.query_once(once, condition, params, sink).await;
         }
         Filter::Like(pattern) => {
-            let pattern = pattern.to_lowercase();
-            rows.retain(|row| crate::account::matches_pattern(&pattern, &text_of(&row[0]).to_lowercase()));
+            let is_exact = columns.first().is_some_and(|column| column.collation == types::CollationId::UTF8MB4_BIN);
+            let cased = |text: &str| if is_exact { text.to_owned() } else { text.to_lowercase() };
+            let pattern = cased(pattern);
+            rows.retain(|row| crate::account::matches_pattern(&pattern, &cased(&text_of(&row[0]))));
         }
         Filter::None => {}
     }

@@ -28,7 +28,7 @@ pub(super) fn databases(session: &mut Session, filter: &Filter) -> Rows {
         Filter::Like(pattern) => format!("Database ({pattern})"),
         _ => "Database".into(),
     };
-    let mut rows = Rows::new("Database v64");
+    let mut rows = Rows::new("Database w64");
     rows.columns[0].name = title;
     for name in visible_databases(session) {
         rows.push(vec![Value::str(name)]);
@@ -64,7 +64,7 @@ pub(super) fn tables(
     filter: &Filter,
 ) -> Result<Rows, SqlError> {
     let database = database_of(session, database)?;
-    let mut rows = Rows::new(if full { "Tables v64, Table_type v11" } else { "Tables v64" });
+    let mut rows = Rows::new(if full { "Tables w64, Table_type w11" } else { "Tables w64" });
     rows.columns[0].name = match filter {
         Filter::Like(pattern) => format!("Tables_in_{database} ({pattern})"),
         _ => format!("Tables_in_{database}"),
@@ -94,7 +94,7 @@ fn visible_tables(session: &mut Session, database: &str) -> Vec<String> {
 pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Result<Rows, SqlError> {
     let database = database_of(session, database)?;
     let mut rows = Rows::new(
-        "Name v64, Engine v64?, Version i?, Row_format v10?, Rows u?, Avg_row_length u?, Data_length u?, \
+        "Name w64, Engine v64?, Version i?, Row_format w10?, Rows u?, Avg_row_length u?, Data_length u?, \
          Max_data_length u?, Index_length u?, Data_free u?, Auto_increment u?, Create_time s?, Update_time s?, \
          Check_time s?, Collation v64?, Checksum b?, Create_options v256?, Comment t?",
     );

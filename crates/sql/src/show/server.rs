@@ -93,16 +93,17 @@ pub(super) fn engine_status(session: &mut Session, engine: &str) -> Result<Rows,
     Ok(rows)
 }
 
-pub(crate) const PLUGINS: &[(&str, &str)] = &[
-    ("binlog", "STORAGE ENGINE"),
-    ("caching_sha2_password", "AUTHENTICATION"),
-    ("mysql_native_password", "AUTHENTICATION"),
-    ("InnoDB", "STORAGE ENGINE"),
+/// Names, types and descriptions.
+pub(crate) const PLUGINS: &[(&str, &str, &str)] = &[
+    ("binlog", "STORAGE ENGINE", "The binary log, which is the only write-ahead log"),
+    ("caching_sha2_password", "AUTHENTICATION", "Passwords by SHA-256, with a cache of those that were right"),
+    ("mysql_native_password", "AUTHENTICATION", "Passwords by SHA-1"),
+    ("InnoDB", "STORAGE ENGINE", "Transactions, row locks and foreign keys"),
 ];
 
 pub(super) fn plugins() -> Rows {
     let mut rows = Rows::new("Name v64, Status v10, Type v80, Library v64?, License v80");
-    for (name, kind) in PLUGINS {
+    for (name, kind, _) in PLUGINS {
         rows.push(vec![
             Value::str(*name),
             Value::str("ACTIVE"),
