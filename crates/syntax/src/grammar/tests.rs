@@ -71,6 +71,7 @@ fn operators_bind_as_in_mysql() {
         ("NOT a = b AND c", "((NOT (a = b)) AND c)"),
         ("NOT NOT a IS NULL", "(NOT (NOT (a IS NULL)))"),
         ("! a IN (b)", "((!a) IN (b))"),
+        ("!!a", "(!(!a))"),
         ("a = NOT b", "a = …"),
         ("a + NOT b", "a + …"),
         ("a IS NULL = b", "((a IS NULL) = b)"),
