@@ -105,6 +105,14 @@ fn long_nested_lists() {
     assert_eq!(parse_one(&text, &ParseContext::default()).map_err(|error| error.code).unwrap_err(), 1473);
 }
 
+/// So are statements in one another.
+#[test]
+fn nested_statements() {
+    let text = format!("{}SELECT 1", "SET STATEMENT lock_wait_timeout = 1 FOR ".repeat(3000));
+    assert_eq!(parse_one(&text, &ParseContext::default()).map_err(|error| error.code).unwrap_err(), 1436);
+    assert!(parse_one(&text[text.len() - 8 - 40 * 100..], &ParseContext::default()).is_ok());
+}
+
 /// Operators in brackets in brackets, with a long list inside.
 fn around_a_list(operator: &str) -> String {
     const DEPTH: usize = 450;

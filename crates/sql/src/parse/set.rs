@@ -41,7 +41,10 @@ fn set_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     tokens.expect("FOR")?;
     tokens.decided(place);
     tokens.settings.append(&mut settings);
-    super::statement(tokens)
+    tokens.enter()?;
+    let statement = super::statement(tokens)?;
+    tokens.leave();
+    Ok(statement)
 }
 
 /// One item. A scope in words holds for the items after it too, up to the next one in words.

@@ -1,7 +1,7 @@
 //! Calls of functions.
 
 use super::{Parser, is};
-use crate::ast::{Call, CallClauses, ExprKind, Literal, Name};
+use crate::ast::{Call, CallClauses, ExprKind, Literal, Name, Text};
 use crate::error::Parsed;
 use crate::token::Token;
 
@@ -73,7 +73,7 @@ impl<'a> Parser<'a> {
             clauses.separator = Some(match self.peek() {
                 Some(Token::Hex(digits)) => Literal::Hex(Box::from(&**digits)),
                 Some(Token::Bits(digits)) => Literal::Bits(Box::from(&**digits)),
-                Some(Token::Text(text)) => Literal::Text(crate::ast::Text::new(text)),
+                Some(Token::Text(text)) => Literal::Text(Text::new(text)),
                 _ => return self.unexpected(),
             });
             self.skip(1);

@@ -2,10 +2,11 @@
 
 use super::{Parser, is};
 use crate::ast::{
-    Assignment, Delete, Expr, ExprKind, Insert, InsertSource, Priority, RowAlias, SelectItem, TablePath, TableRef,
+    Assignment, Body, ColumnPath, Delete, Expr, ExprKind, Insert, InsertSource, Priority, Query, RowAlias, SelectItem, TablePath, TableRef,
     Update, With,
 };
 use crate::error::{ParseError, Parsed};
+use crate::literal_rows::LiteralRows;
 use crate::token::Token;
 
 impl<'a> Parser<'a> {
@@ -41,7 +42,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `(a, b)`, and not the query `(SELECT …)`.
-    fn insert_columns(&mut self) -> Parsed<Option<Vec<crate::ast::ColumnPath>>> {
+    fn insert_columns(&mut self) -> Parsed<Option<Vec<ColumnPath>>> {
         let is_query = match self.peek_word_at(1) {
             Some(word) => is(word, "SELECT") || is(word, "WITH") || is(word, "TABLE") || is(word, "VALUES"),
             None => self.peek_at(1) == Some(&Token::LParen),
@@ -68,20 +69,15 @@ impl<'a> Parser<'a> {
             return Ok(InsertSource::Set(self.list(Self::assignment)?));
         }
         let query = self.query()?;
-        if let Some(span) = super::query::place_of_into(&query) {
-            return Err(ParseError::syntax(span.start as usize));
-        }
-        if let (crate::ast::Body::Values(_), true) = (&query.body, is_constructor)
-            && query.order_by.is_empty()
-            && query.limit.is_none()
-        {
+        match query {
+            // INTO belongs to nothing here.
+            Query { into: Some(into), .. } => Err(ParseError::syntax(into.span.start as usize)),
             // `VALUES ROW(…), …` is the same as `VALUES (…), …`.
-            if let crate::ast::Body::Values(rows) = query.body {
-                return Ok(InsertSource::Values(rows, crate::LiteralRows::default()));
+            Query { body: Body::Values(rows), ref order_by, limit: None, .. } if is_constructor && order_by.is_empty() => {
+                Ok(InsertSource::Values(rows, LiteralRows::default()))
             }
-            return self.unexpected();
+            query => Ok(InsertSource::Query(Box::new(query))),
         }
-        Ok(InsertSource::Query(Box::new(query)))
     }
 
     fn insert_row(&mut self) -> Parsed<Vec<Expr>> {
@@ -179,9 +175,12 @@ impl<'a> Parser<'a> {
             return self.unexpected();
         }
         self.back_to(start);
-        let table = self.named_table()?;
+        let mut table = self.named_table()?;
         if !table.hints.is_empty() {
             return self.unexpected();
+        }
+        if self.accept("PARTITION") {
+            table.partitions = self.parenthesized(Self::name)?;
         }
         Ok((None, vec![TableRef::Table(Box::new(table))]))
     }

@@ -138,13 +138,16 @@ impl<'a> Parser<'a> {
     }
 
     /// Begins something that is nested.
-    fn enter(&mut self) -> Parsed<()> {
+    ///
+    /// # Errors
+    /// 1436 beyond the depth that is allowed.
+    pub fn enter(&mut self) -> Parsed<()> {
         self.depth += 1;
         self.reach(self.depth)
     }
 
     /// Ends it.
-    fn leave(&mut self) {
+    pub fn leave(&mut self) {
         self.depth -= 1;
     }
 

@@ -3,17 +3,18 @@
 //! A query in parentheses may be all of an operand, of a part of FROM, or the first branch of a longer query: what stands behind it tells. So
 //! [`Parser::query_behind`] goes on with a query that is read already.
 
+use std::sync::Arc;
+
+use base::{SqlError, codes};
+
 use super::{Parser, SELECTS_MAX, is, too_many_selects};
 use crate::ast::{
-    Body, Cte, Expr, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, OrderItem, Query, Select, SelectItem,
+    Body, Cte, Expr, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, Name, OrderItem, Query, Select, SelectItem,
     SelectOptions, SetBranch, SetOp, TableFactor, TablePath, TableRef, With,
 };
 use crate::error::{ParseError, Parsed};
-use crate::span::Span;
 use crate::token::Token;
 use crate::words::{may_be_alias, may_be_name};
-use base::{SqlError, codes};
-use std::sync::Arc;
 
 /// 3954
 fn misplaced_into() -> ParseError {
@@ -416,7 +417,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `[AS] name`, `[AS] 'name'`
-    fn item_alias(&mut self) -> Parsed<Option<crate::ast::Name>> {
+    fn item_alias(&mut self) -> Parsed<Option<Name>> {
         let is_announced = self.accept("AS");
         let is_name = match self.peek() {
             Some(Token::Text(_) | Token::Name(_)) => true,
@@ -466,9 +467,4 @@ fn body_has_into(body: &Body) -> bool {
         Body::Set(_, branches) => branches.last().is_some_and(|branch| body_has_into(&branch.body)),
         Body::Values(_) => false,
     }
-}
-
-/// Where an INTO is that belongs to nothing.
-pub(super) fn place_of_into(query: &Query) -> Option<Span> {
-    query.into.as_ref().map(|into| into.span)
 }

@@ -11,6 +11,7 @@
 //! | `DATE_ADD(a, INTERVAL b unit)` | a call, whose second argument is an interval |
 //! | `VALUES(column)` | `ExprKind::Values` |
 
+use super::expr::strength;
 use super::{Parser, is};
 use crate::ast::{Call, CastType, Expr, ExprKind, JsonBehavior, JsonValue, Literal, Match, MatchMode, Name, TrimSide};
 use crate::error::{ParseError, Parsed};
@@ -106,7 +107,7 @@ impl<'a> Parser<'a> {
                 args.push(match interval.kind {
                     ExprKind::Interval(..) if self.next_is(&Token::RParen) => interval,
                     ExprKind::Interval(..) => self.interval_and_date(interval, start)?,
-                    _ => self.operators(interval, start, (0, u8::MAX))?,
+                    _ => self.operators(interval, start, (strength::OR, u8::MAX))?,
                 });
             } else {
                 args.push(self.expr()?);
@@ -139,7 +140,7 @@ impl<'a> Parser<'a> {
 
     fn position(&mut self, name: &Name) -> Parsed<ExprKind> {
         // What is looked for ends before IN, which would be an operator.
-        let what = self.expr_of(super::expr::strength::BIT_OR)?;
+        let what = self.expr_of(strength::BIT_OR)?;
         self.expect("IN")?;
         let text = self.expr()?;
         let name = Name { text: self.interned("LOCATE"), span: name.span };
@@ -212,7 +213,7 @@ impl<'a> Parser<'a> {
                 None => break,
                 Some("NULL") => JsonBehavior::Null,
                 Some("ERROR") => JsonBehavior::Error,
-                Some(_) => JsonBehavior::Default(self.expr_of(super::expr::strength::SIGN)?),
+                Some(_) => JsonBehavior::Default(self.expr_of(strength::SIGN)?),
             };
             self.expect("ON")?;
             match self.expect_one(&["EMPTY", "ERROR"])? {
@@ -233,7 +234,7 @@ impl<'a> Parser<'a> {
         self.expect("AGAINST")?;
         self.expect_token(&Token::LParen)?;
         // What is looked for ends before IN, which would be an operator.
-        let against = self.expr_of(super::expr::strength::BIT_OR)?;
+        let against = self.expr_of(strength::BIT_OR)?;
         let mut mode = MatchMode::Natural;
         if self.accept("IN BOOLEAN MODE") {
             mode = MatchMode::Boolean;

@@ -152,8 +152,10 @@ impl<'a> Parser<'a> {
         }
         if self.accept_token(&Token::LBrace) {
             // ODBC's `{OJ a LEFT JOIN b ON …}`
-            self.any_name()?;
+            self.expect("OJ")?;
+            self.enter()?;
             let tables = self.joined_tables()?;
+            self.leave();
             self.expect_token(&Token::RBrace)?;
             return Ok(TableRef::List(vec![tables]));
         }

@@ -1,7 +1,8 @@
 //! OVER and WINDOW.
 
 use super::Parser;
-use crate::ast::{Bound, Frame, FrameUnit, NamedWindow, Over, Window};
+use super::expr::strength;
+use crate::ast::{Bound, Expr, Frame, FrameUnit, NamedWindow, Over, Window};
 use crate::error::Parsed;
 use crate::token::Token;
 use crate::words::may_be_name;
@@ -87,10 +88,10 @@ impl<'a> Parser<'a> {
         let distance = match self.begins_interval() {
             true => {
                 let kind = self.interval()?;
-                crate::ast::Expr { kind, span: self.span_from(start) }
+                Expr { kind, span: self.span_from(start) }
             }
             // It ends before AND.
-            false => self.expr_of(super::expr::strength::BIT_OR)?,
+            false => self.expr_of(strength::BIT_OR)?,
         };
         Ok(match self.expect_one(&["PRECEDING", "FOLLOWING"])? {
             "PRECEDING" => Bound::Preceding(distance),
