@@ -19,11 +19,12 @@ use serde::{Deserialize, Serialize};
 pub use failed::{FailedLogins, Tried};
 pub(crate) use graph::{NO_GRAPH, roles_graph};
 use options::is_default;
-pub use options::{Limits, PasswordRules, PastPassword, Requirement, ReusePolicy, UNBOUNDED};
+pub use options::{Limits, PasswordRules, PastPassword, ReusePolicy};
 pub(crate) use options::{refused, remember};
 pub use privilege::{Level, Privilege, Privileges};
 pub(crate) use roles::{ActiveRoles, chosen, closure, edges, effective, list_of, mandatory, not_granted, with_roles};
 pub use roles::{GrantedRole, RoleName};
+pub use syntax::statement::{Requirement, UNBOUNDED};
 pub(crate) use usage::Usage;
 pub use usage::{AllUsage, exceeded};
 

@@ -10,13 +10,7 @@ use types::collation;
 use crate::expr::hex_text;
 use crate::settings::SettingValue;
 
-/// The name as it is stored: `utf8` is `utf8mb3`, which is handled as utf8mb4. `None` for one that is not supported.
-pub(crate) fn static_name(name: &str) -> Option<&'static str> {
-    if name.eq_ignore_ascii_case("utf8") || name.eq_ignore_ascii_case("utf8mb3") {
-        return Some("utf8mb3");
-    }
-    Charset::by_name(name).map(Charset::name)
-}
+pub(crate) use syntax::charsets::static_name;
 
 /// The name of the character set that a collation of this number has.
 pub(crate) fn name_of_number(id: u16) -> Option<&'static str> {

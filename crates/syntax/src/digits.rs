@@ -1,4 +1,4 @@
-//! Literals of bytes: hexadecimal and binary digits.
+//! Digits: those of literals of bytes, hexadecimal and binary, and sizes.
 
 /// The bytes of a hexadecimal literal, whose digits are all such.
 pub fn hex_bytes(digits: &str) -> Vec<u8> {
@@ -16,6 +16,27 @@ pub fn bit_bytes(digits: &str) -> Vec<u8> {
     let mut bytes: Vec<u8> = digits.as_bytes().rchunks(8).map(byte).collect();
     bytes.reverse();
     bytes
+}
+
+/// `64`, `64K`, `64M`, `64G`, `64T`, `64P`, `64E`, with or without a sign.
+pub fn parse_number(text: &str) -> Option<i128> {
+    let text = text.trim();
+    let (digits, shift) = match text.chars().last()? {
+        'k' | 'K' => (&text[..text.len() - 1], 10),
+        'm' | 'M' => (&text[..text.len() - 1], 20),
+        'g' | 'G' => (&text[..text.len() - 1], 30),
+        't' | 'T' => (&text[..text.len() - 1], 40),
+        'p' | 'P' => (&text[..text.len() - 1], 50),
+        'e' | 'E' => (&text[..text.len() - 1], 60),
+        _ => (text, 0),
+    };
+    digits
+        .trim()
+        .parse::<i64>()
+        .map(i128::from)
+        .or_else(|_| digits.trim().parse::<u64>().map(i128::from))
+        .ok()
+        .map(|n| n << shift)
 }
 
 #[cfg(test)]

@@ -11,10 +11,14 @@
 //! | [`lexer`], [`token`] | text as tokens, each with its [`Span`] |
 //! | [`words`] | reserved words |
 //! | [`grammar`] | a parser by recursive descent over tokens: expressions, queries, and statements that change rows |
-//! | [`ast`] | the trees |
+//! | [`ast`] | their trees |
+//! | [`parse`] | statements of all kinds: those, and definitions, accounts, settings, administration; what the log says of a definition |
+//! | [`statement`] | their trees |
+//! | [`names`], [`charsets`] | what can be a name, and names of character sets |
 //! | [`literal_rows`] | rows of INSERT that stay text |
 //!
-//! Knows no tables and no types of values: what a name means is the binder's.
+//! Knows no tables and no types of values: what a name means is the binder's. What is kept as it was written (the requirements of an account) and
+//! what other parts name in the same way (the name of an XA transaction) is taken from where it is kept.
 //!
 //! # Invariants
 //! - Whatever the text, the answer is a tree or an error, never a panic; the stack and the memory that it takes are bounded
@@ -22,15 +26,21 @@
 //! - What is printed of a tree is read as an equal tree.
 
 pub mod ast;
+pub mod charsets;
 pub mod digits;
 pub mod error;
+#[cfg(test)]
+mod golden;
 pub mod grammar;
 pub mod lexer;
 pub mod literal_rows;
+pub mod names;
+pub mod parse;
 mod print;
 mod program;
 pub mod raw;
 pub mod span;
+pub mod statement;
 pub mod token;
 pub mod versions;
 pub mod words;

@@ -3,48 +3,6 @@
 
 use serde::{Deserialize, Serialize};
 
-/// REQUIRE: what the connection of a login has to be like.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Requirement {
-    /// Nothing.
-    #[default]
-    None,
-    /// TLS.
-    Ssl,
-    /// TLS, with a certificate of the client that an authority of this server's has signed.
-    X509,
-    /// The same, and all of these.
-    Specified {
-        /// The name of the cipher suite.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        cipher: Option<String>,
-        /// Who has signed the client's certificate.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        issuer: Option<String>,
-        /// Whose the client's certificate is.
-        #[serde(default, skip_serializing_if = "Option::is_none")]
-        subject: Option<String>,
-    },
-}
-
-impl Requirement {
-    /// Nothing is required.
-    pub fn is_none(&self) -> bool {
-        *self == Requirement::None
-    }
-
-    /// `ssl_type` of `mysql.user`.
-    pub(crate) fn kind(&self) -> &'static str {
-        match self {
-            Requirement::None => "",
-            Requirement::Ssl => "ANY",
-            Requirement::X509 => "X509",
-            Requirement::Specified { .. } => "SPECIFIED",
-        }
-    }
-}
-
 /// WITH MAX_…: how much an account may use; 0 is as much as it wants.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Limits {
@@ -97,9 +55,6 @@ pub struct PasswordRules {
     #[serde(default, skip_serializing_if = "is_default")]
     pub lock_days: i16,
 }
-
-/// PASSWORD_LOCK_TIME UNBOUNDED.
-pub const UNBOUNDED: i16 = -1;
 
 /// Seconds of a day.
 pub(crate) const DAY: u64 = 86_400;

@@ -272,17 +272,16 @@ impl<'a> Binder<'a> {
     /// `VALUES(column)` in ON DUPLICATE KEY UPDATE; NULL anywhere else.
     pub(super) fn bind_values_function(&mut self, column: &'a sql::ColumnPath) -> Result<Expr, SqlError> {
         let name = column.name.as_str();
-        let warnings = self.context.warnings;
+        let message = "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT \
+                       INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
+                       alias.col instead";
+        self.context.warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX, message);
         let scope = self.scope();
         let Some(new_row) = scope.new_row else {
             let written = ColumnName::of(column);
             let found = scope.find(written, "field list")?;
             return found.map(|_| Expr::null()).ok_or_else(|| unknown_column(&written.text(), "field list"));
         };
-        let message = "'VALUES function' is deprecated and will be removed in a future release. Please use an alias (INSERT \
-                       INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE clause with \
-                       alias.col instead";
-        warnings.push(WarningLevel::Warning, codes::WARN_DEPRECATED_SYNTAX, message);
         let columns = &scope.tables[0].columns;
         let column = columns.iter().position(|column| types::schema::same_name(&column.name, name));
         let column = column.ok_or_else(|| unknown_column(name, "field list"))?;

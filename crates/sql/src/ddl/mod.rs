@@ -39,7 +39,7 @@ use types::charset::Charset;
 use crate::account::ReusePolicy;
 use crate::expr::{SqlMode, Warnings};
 use crate::parse::LogChanges;
-use crate::parse::ast::{Ddl, TableName, UserName};
+use crate::parse::ast::{Ddl, RowOrder, TableName, UserName};
 
 use account::UserChanges;
 pub(crate) use account::check_plugin;
@@ -48,10 +48,11 @@ pub(crate) use default::{local_default, with_local_defaults};
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};
 pub use planner::Planner;
 pub(crate) use render::{
-    AS_IN_MARIADB, OF_FILES, PARTIAL_REVOKES, RowOrder, create_database, create_table, default_text_of, grants,
-    quote_identifier, quote_string, says_as_in_mariadb, says_partial_revokes, shown_default, value_text,
+    AS_IN_MARIADB, OF_FILES, PARTIAL_REVOKES, create_database, create_table, default_text_of, grants, quote_identifier,
+    quote_string, row_order_said, says_as_in_mariadb, says_partial_revokes, shown_default, value_text,
 };
 pub(crate) use render_user::create_user;
+pub(crate) use syntax::names::{check_database_name, check_length, check_name, check_table_name, no_database};
 pub(crate) use table::check_distinct;
 
 /// On what a definition depends besides its text.
@@ -217,10 +218,6 @@ impl DdlContext<'_> {
     }
 }
 
-pub(crate) fn no_database() -> SqlError {
-    SqlError::new(codes::NO_DB_ERROR, "No database selected")
-}
-
 pub(crate) fn unknown_database(name: &str) -> SqlError {
     SqlError::new(codes::BAD_DB_ERROR, format!("Unknown database '{name}'"))
 }
@@ -239,36 +236,6 @@ fn access_denied(database: &str) -> SqlError {
 
 fn table_exists(name: &str) -> SqlError {
     SqlError::new(codes::TABLE_EXISTS_ERROR, format!("Table '{name}' already exists"))
-}
-
-/// Longest name of anything, in characters.
-const NAME_CHARS_MAX: usize = 64;
-
-/// 1059 for a name that nothing can have.
-pub(crate) fn check_length(name: &str) -> Result<(), SqlError> {
-    if name.chars().count() > NAME_CHARS_MAX {
-        return Err(SqlError::new(codes::TOO_LONG_IDENT, format!("Identifier name '{name}' is too long")));
-    }
-    Ok(())
-}
-
-/// Checks a name that is given to something new; `wrong` is the error for one that cannot be a name at all.
-fn check_name(name: &str, wrong: impl FnOnce() -> SqlError) -> Result<(), SqlError> {
-    check_length(name)?;
-    if name.is_empty() || name.ends_with(' ') || name.contains('\0') {
-        return Err(wrong());
-    }
-    Ok(())
-}
-
-/// 1102 for what can be no database's name.
-pub(crate) fn check_database_name(name: &str) -> Result<(), SqlError> {
-    check_name(name, || SqlError::new(codes::WRONG_DB_NAME, format!("Incorrect database name '{name}'")))
-}
-
-/// 1103 for what can be no table's name.
-pub(crate) fn check_table_name(name: &str) -> Result<(), SqlError> {
-    check_name(name, || SqlError::new(codes::WRONG_TABLE_NAME, format!("Incorrect table name '{name}'")))
 }
 
 fn check_column_name(name: &str) -> Result<(), SqlError> {

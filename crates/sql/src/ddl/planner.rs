@@ -40,7 +40,7 @@ impl DdlPlanner for Planner {
             foreign_key_checks: false,
             is_logged: true,
             is_of_maria: super::says_as_in_mariadb(&text.sql),
-            row_order: super::RowOrder::said(&text.sql),
+            row_order: super::row_order_said(&text.sql),
             partial_revokes: super::says_partial_revokes(&text.sql),
             mandatory_roles: &[],
             reuse_policy: render_user::reuse_policy(&text.sql),

@@ -13,6 +13,7 @@ use super::foreign_key;
 use super::index::PRIMARY;
 use crate::account::{Account, Level, Privilege, Privileges};
 use crate::expr::{ExprType, hex_text};
+use crate::parse::ast::RowOrder;
 
 /// An invisible column as MySQL shows it.
 const INVISIBLE: &str = " /*!80023 INVISIBLE */";
@@ -309,29 +310,10 @@ pub(crate) fn says_as_in_mariadb(text: &str) -> bool {
     text.ends_with(AS_IN_MARIADB)
 }
 
-/// The order in which an ALTER TABLE numbers the rows of a table that has both a generated primary key and a unique key without NULL.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RowOrder {
-    /// A source that generates such keys, as MySQL may and this server does.
-    GeneratedKey,
-    /// A source that does not.
-    UniqueKey,
-}
-
-impl RowOrder {
-    /// What the log says of it behind the statement.
-    pub(crate) fn mark(self) -> &'static str {
-        match self {
-            RowOrder::GeneratedKey => " /* by generated key */",
-            RowOrder::UniqueKey => " /* by unique key */",
-        }
-    }
-
-    /// What a statement of a log says.
-    pub(crate) fn said(text: &str) -> Option<RowOrder> {
-        let text = text.strip_suffix(AS_IN_MARIADB).unwrap_or(text);
-        [RowOrder::GeneratedKey, RowOrder::UniqueKey].into_iter().find(|order| text.ends_with(order.mark()))
-    }
+/// The order of rows that a statement of a log says.
+pub(crate) fn row_order_said(text: &str) -> Option<RowOrder> {
+    let text = text.strip_suffix(AS_IN_MARIADB).unwrap_or(text);
+    [RowOrder::GeneratedKey, RowOrder::UniqueKey].into_iter().find(|order| text.ends_with(order.mark()))
 }
 
 /// SHOW GRANTS, a line each.

@@ -15,10 +15,10 @@ use super::Session;
 use super::prepared::rows_of;
 use super::rows::RowStatement;
 use crate::charsets;
-use crate::ddl::{self, DdlContext, PlannedDdl, RowOrder, plan_ddl};
+use crate::ddl::{self, DdlContext, PlannedDdl, plan_ddl};
 use crate::expr::{ExprType, Kind, SqlMode};
 use crate::information_schema::SystemTables;
-use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, Statement, TableName};
+use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, RowOrder, Statement, TableName};
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
 
@@ -137,7 +137,7 @@ impl Session {
         let microseconds = if has_fraction { context.microseconds } else { 0 };
         let partial_revokes = context.partial_revokes || self.is_applier && ddl::says_partial_revokes(text);
         let is_of_maria = context.is_of_maria || self.is_applier && ddl::says_as_in_mariadb(text);
-        let row_order = RowOrder::said(text).filter(|_| self.is_applier);
+        let row_order = ddl::row_order_said(text).filter(|_| self.is_applier);
         let mandatory_roles = &mandatory_roles;
         let context = DdlContext { mandatory_roles, microseconds, partial_revokes, is_of_maria, row_order, ..context };
         let planned = plan_ddl(ddl, &context);

@@ -5,6 +5,7 @@
 
 use base::{SqlError, codes};
 use binlog::GtidSet;
+use engine::Isolation;
 use syntax::ast as sql;
 use types::Value;
 
@@ -17,7 +18,7 @@ use crate::account::Privilege;
 use crate::charsets;
 use crate::expr::{ExprType, Kind as ValueKind, WarningLevel};
 use crate::information_schema::SystemTables;
-use crate::parse::ast::{Isolation, SetItem, SetScope, Statement};
+use crate::parse::ast::{self, SetItem, SetScope, Statement};
 use crate::plan::PlanKind;
 use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
@@ -134,10 +135,10 @@ impl Session {
             SetItem::Names { charset, collation } => self.set_names(charset.as_deref(), collation.as_deref()),
             SetItem::CharacterSet(charset) => self.set_character_set(charset.as_deref()),
             SetItem::Transaction { scope: SetScope::Next, isolation, read_only } => {
-                self.set_next(*isolation, *read_only)
+                self.set_next(isolation.map(level), *read_only)
             }
             SetItem::Transaction { scope, isolation, read_only } => {
-                self.set_characteristics(*scope, *isolation, *read_only).await
+                self.set_characteristics(*scope, isolation.map(level), *read_only).await
             }
             SetItem::Password(spec) => self.set_password(spec).await,
             SetItem::Variable { .. } => Ok(()),
@@ -494,6 +495,16 @@ fn normalise(setting: &Setting, value: SettingValue) -> SettingValue {
     match (setting.name, setting.kind) {
         ("sql_mode", Kind::Set(_)) => SettingValue::text(sql_mode::expanded_words(value.as_str())),
         _ => value,
+    }
+}
+
+/// A level as statements name it.
+fn level(written: ast::Isolation) -> Isolation {
+    match written {
+        ast::Isolation::ReadUncommitted => Isolation::ReadUncommitted,
+        ast::Isolation::ReadCommitted => Isolation::ReadCommitted,
+        ast::Isolation::RepeatableRead => Isolation::RepeatableRead,
+        ast::Isolation::Serializable => Isolation::Serializable,
     }
 }
 

@@ -35,7 +35,6 @@ pub(crate) use session::{isolation_of, time_zone};
 pub use suggest::nearest;
 pub(crate) use supported::check_modes;
 pub use table::all;
-pub(crate) use value::parse_number;
 pub use value::{Checked, Kind, Scope, SettingValue};
 
 use base::{SqlError, codes};

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use syntax::digits::parse_number;
 
 use base::{SqlError, codes};
 
@@ -327,25 +328,4 @@ pub(super) fn bool_of(value: &SettingValue) -> Option<bool> {
         },
         _ => None,
     }
-}
-
-/// `64`, `64K`, `64M`, `64G`, `64T`, `64P`, `64E`, with or without a sign.
-pub(crate) fn parse_number(text: &str) -> Option<i128> {
-    let text = text.trim();
-    let (digits, shift) = match text.chars().last()? {
-        'k' | 'K' => (&text[..text.len() - 1], 10),
-        'm' | 'M' => (&text[..text.len() - 1], 20),
-        'g' | 'G' => (&text[..text.len() - 1], 30),
-        't' | 'T' => (&text[..text.len() - 1], 40),
-        'p' | 'P' => (&text[..text.len() - 1], 50),
-        'e' | 'E' => (&text[..text.len() - 1], 60),
-        _ => (text, 0),
-    };
-    digits
-        .trim()
-        .parse::<i64>()
-        .map(i128::from)
-        .or_else(|_| digits.trim().parse::<u64>().map(i128::from))
-        .ok()
-        .map(|n| n << shift)
 }

@@ -2,8 +2,8 @@
 
 use super::{Parser, is};
 use crate::ast::{
-    Assignment, Body, ColumnPath, Delete, Expr, ExprKind, Insert, InsertSource, Priority, Query, RowAlias, SelectItem, TablePath, TableRef,
-    Update, With,
+    Assignment, Body, ColumnPath, Delete, Expr, ExprKind, Insert, InsertSource, Priority, Query, RowAlias, SelectItem,
+    TablePath, TableRef, Update, With,
 };
 use crate::error::{ParseError, Parsed};
 use crate::literal_rows::LiteralRows;
@@ -73,7 +73,9 @@ impl<'a> Parser<'a> {
             // INTO belongs to nothing here.
             Query { into: Some(into), .. } => Err(ParseError::syntax(into.span.start as usize)),
             // `VALUES ROW(…), …` is the same as `VALUES (…), …`.
-            Query { body: Body::Values(rows), ref order_by, limit: None, .. } if is_constructor && order_by.is_empty() => {
+            Query { body: Body::Values(rows), ref order_by, limit: None, .. }
+                if is_constructor && order_by.is_empty() =>
+            {
                 Ok(InsertSource::Values(rows, LiteralRows::default()))
             }
             query => Ok(InsertSource::Query(Box::new(query))),

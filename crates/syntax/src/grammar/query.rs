@@ -212,7 +212,7 @@ impl<'a> Parser<'a> {
     }
 
     /// What may stand behind a query's body.
-    fn tail(&mut self, with: Option<With>, body: Body, start: usize) -> Parsed<Query> {
+    fn tail(&mut self, with: Option<With>, mut body: Body, start: usize) -> Parsed<Query> {
         let order_by = if self.accept("ORDER BY") { self.list(Self::order_item)? } else { Vec::new() };
         if self.next_are("PROCEDURE") {
             return Err(ParseError::not_supported("PROCEDURE ANALYSE"));
@@ -228,6 +228,12 @@ impl<'a> Parser<'a> {
         }
         if into.is_some() && body_has_into(&body) {
             return Err(misplaced_into());
+        }
+        if let Body::Set(_, branches) = &mut body
+            && let Some(SetBranch { body: Body::Select(last), .. }) = branches.last_mut()
+        {
+            // It is about all branches.
+            into = into.or(last.into.take());
         }
         Ok(Query { with, body, order_by, limit, into, locks, span: self.span_from(start) })
     }
@@ -354,11 +360,11 @@ impl<'a> Parser<'a> {
                 word if is(word, "SQL_BUFFER_RESULT") => options.buffer_result = true,
                 word if is(word, "SQL_CALC_FOUND_ROWS") => options.calc_found_rows = true,
                 // Elsewhere it is a name.
-                word if is(word, "SQL_NO_CACHE") || is(word, "SQL_CACHE") => {
+                word if is(word, "SQL_NO_CACHE") => {
                     if matches!(self.peek_at(1), None | Some(Token::Comma | Token::RParen | Token::Period)) {
                         break;
                     }
-                    options.no_cache |= is(word, "SQL_NO_CACHE");
+                    options.no_cache = true;
                 }
                 _ => break,
             }

@@ -1,0 +1,236 @@
+//! From text to [`Statement`].
+//!
+//! Queries and row changes are the grammar of [`syntax`]; definitions, accounts, SET, SHOW and administration are here, over its tokens.
+//! A token's place is a byte offset, so an error can show the text from where it was found, as MySQL does.
+//!
+//! ```text
+//!   text ── split: up to ';' ── lexer ──> tokens ─┬─ SELECT, INSERT, … ── crate::grammar
+//!                                                 ├─ CREATE, ALTER, … ── ddl, account
+//!                                                 ├─ SET ── set         ├─ SHOW ── show
+//!                                                 └─ the rest ── admin
+//! ```
+//!
+//! # Invariants
+//! - Whatever the bytes, the answer is statements or an error, never a panic.
+//! - A statement that is known and not supported is 1235 with its name; one that is not known is 1064.
+
+mod account;
+mod admin;
+mod alter;
+mod both_dialects;
+mod checksum;
+mod column;
+mod create;
+mod ddl;
+mod declared_charset;
+mod dml;
+mod foreign_key;
+#[cfg(test)]
+mod golden_tests;
+mod load;
+#[cfg(test)]
+mod property_tests;
+mod rewrite;
+mod role;
+mod set;
+mod show;
+mod table_options;
+mod timestamps;
+mod tokens;
+mod transaction;
+mod unsupported;
+mod user_options;
+mod xa;
+
+use std::sync::Arc;
+
+use crate::grammar::{DEPTH_MAX, USUAL_DEPTH};
+use crate::lexer::{self, Lexed};
+use crate::{Parser, Span};
+use base::memory;
+use base::{SqlError, codes, on_large_stack};
+
+use self::tokens::Tokens;
+use crate::statement::{Ddl, SetItem, Statement};
+use types::SqlMode;
+
+pub use self::both_dialects::LogChanges;
+pub use self::both_dialects::for_log;
+pub use self::declared_charset::conflict as conflict_of_charsets;
+pub use self::rewrite::{Foreign, in_our_words};
+pub use self::timestamps::OldColumn;
+pub use crate::LiteralRows;
+pub use crate::digits::{bit_bytes, hex_bytes};
+pub use crate::raw::to_utf8;
+pub use crate::versions::Reader;
+pub use crate::versions::as_executed;
+pub use crate::words::RESERVED;
+
+/// On what the meaning of text depends.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct ParseContext {
+    /// ANSI_QUOTES, NO_BACKSLASH_ESCAPES, PIPES_AS_CONCAT count.
+    pub sql_mode: SqlMode,
+    /// Names of accounts may be as long as MariaDB's: the text is out of a log.
+    pub long_accounts: bool,
+}
+
+pub use crate::VERSION;
+
+/// A statement with its text.
+#[derive(Clone, Debug)]
+pub struct ParsedStatement {
+    /// What it says.
+    pub statement: Statement,
+    /// CREATE OR REPLACE: what is dropped first, if it is there.
+    pub replaced: Option<Box<Ddl>>,
+    /// SET STATEMENT: what is set for this statement alone.
+    pub settings: Vec<SetItem>,
+    /// The text it was parsed from up to its `;`; spans count in it. See [`ParsedStatement::trimmed`].
+    pub text: Arc<str>,
+    /// Number of `?`.
+    pub param_count: usize,
+    is_deep: bool,
+}
+
+/// Bytes that a token may take in the tree: a list with one literal in brackets has four, and room for four expressions.
+const TREE_BYTES: u64 = 400;
+
+/// Bytes that a SELECT takes besides, in its tree and in its plan.
+const SELECT_BYTES: u64 = 12 << 10;
+
+impl Drop for ParsedStatement {
+    fn drop(&mut self) {
+        if self.is_deep {
+            let statement = std::mem::replace(&mut self.statement, Statement::UnlockTables);
+            on_large_stack(|| drop(statement));
+        }
+    }
+}
+
+impl ParsedStatement {
+    /// Whether its trees are so deep that who walks them needs a large stack.
+    pub fn is_deep(&self) -> bool {
+        self.is_deep
+    }
+
+    /// What a source's statement says for its client alone: RETURNING, and how long it waits for others.
+    pub fn forget_client(&mut self) {
+        let is_wait = |item: &SetItem| matches!(item, SetItem::Variable { name, .. } if name == "lock_wait_timeout");
+        self.settings.retain(|item| !is_wait(item));
+        match &mut self.statement {
+            Statement::Insert(insert) => insert.returning = None,
+            Statement::Delete(delete) => delete.returning = None,
+            _ => {}
+        }
+    }
+
+    /// Its text without space around it: what logs and lists show.
+    pub fn trimmed(&self) -> &str {
+        self.text.trim_start()
+    }
+
+    /// The text of a part of the statement, by the span of its tree.
+    pub fn source(&self, span: Span) -> &str {
+        span.of(&self.text)
+    }
+}
+
+/// Parses exactly one statement, with or without a `;` at its end. 1065 if there is none.
+pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, SqlError> {
+    match parse_on_stack(text, context, false) {
+        // The grammar goes deeper than its words let one think.
+        Err(error) if error.code == codes::STACK_OVERRUN.0 => parse_on_stack(text, context, true),
+        parsed => parsed,
+    }
+}
+
+fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<ParsedStatement, SqlError> {
+    let lexed = lexer::lex_without_rows(text, context.sql_mode).map_err(|error| error.into_sql(text))?;
+    if lexed.tokens.is_empty() {
+        return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
+    }
+    let Lexed { end, param_count, tokens, after, literal_rows, .. } = lexed;
+    let count = tokens.len() as u64;
+    let mut tokens = Tokens::new(Parser::new(tokens, text, context.sql_mode), context.sql_mode);
+    if let Some(more) = after {
+        // The body of a stored program has semicolons of its own.
+        let is_program = unsupported::program(&mut tokens);
+        return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
+    }
+    memory::check_more(count * TREE_BYTES + tokens.count_selects() as u64 * SELECT_BYTES + end as u64)?;
+    let whole: Arc<str> = Arc::from(text[..end].trim_end());
+    tokens.limit_depth(if is_deep { DEPTH_MAX } else { USUAL_DEPTH });
+    tokens.long_accounts = context.long_accounts;
+    tokens.add_literal_rows(whole.clone(), literal_rows);
+    let read = if is_deep { on_large_stack(|| statement(&mut tokens)) } else { statement(&mut tokens) };
+    let statement = read.map_err(|error| error.into_sql(text))?;
+    let is_deep = is_deep || tokens.depth_read() > USUAL_DEPTH;
+    let (replaced, settings) = (tokens.replaced.take(), tokens.settings);
+    Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, is_deep })
+}
+
+/// Parses all statements of a text.
+pub fn parse(text: &str, context: &ParseContext) -> Result<Vec<ParsedStatement>, SqlError> {
+    let mut statements = Vec::new();
+    let mut rest = text;
+    while let Some(length) = next_statement(rest.as_bytes(), context.sql_mode) {
+        statements.push(parse_one(&rest[..length], context)?);
+        rest = &rest[length..];
+    }
+    Ok(statements)
+}
+
+/// The length of the first statement with its `;`, or `None` if only space and comments are left.
+pub fn next_statement(text: &[u8], sql_mode: SqlMode) -> Option<usize> {
+    crate::raw::next_statement(text, sql_mode)
+}
+
+/// An expression alone, for tests and tools.
+pub fn parse_expr(text: &str, context: &ParseContext) -> Result<crate::ast::Expr, SqlError> {
+    let lexed = lexer::lex(text, context.sql_mode).map_err(|error| error.into_sql(text))?;
+    let mut parser = Parser::new(lexed.tokens, text, context.sql_mode);
+    let parsed = parser.expr().and_then(|expr| parser.end().map(|()| expr));
+    parsed.map_err(|error| error.into_sql(text))
+}
+
+/// 1064 at a place of a text, for what only its user finds wrong.
+pub fn syntax_error(text: &str, offset: usize) -> SqlError {
+    error::ParseError::syntax(offset).into_sql(text)
+}
+
+/// `UNIX_TIMESTAMP(expr)`
+pub fn unix_timestamp_of(expr: &crate::ast::Expr) -> crate::ast::Expr {
+    crate::ast::Expr::call("UNIX_TIMESTAMP", vec![expr.clone()])
+}
+
+use crate::error;
+
+type Parsed<T> = crate::Parsed<T>;
+
+fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
+    let parsed = match word.as_str() {
+        "SELECT" | "WITH" | "VALUES" | "TABLE" | "" => dml::query(tokens),
+        "INSERT" | "REPLACE" => dml::insert(tokens),
+        "UPDATE" => dml::update(tokens),
+        "DELETE" => dml::delete(tokens),
+        "DO" => dml::do_statement(tokens),
+        "EXPLAIN" | "DESCRIBE" | "DESC" => dml::explain(tokens),
+        "SET" => set::set(tokens),
+        "SHOW" => show::show(tokens),
+        "CREATE" => create::create(tokens),
+        "ALTER" => alter::alter(tokens),
+        "DROP" => ddl::drop(tokens),
+        "TRUNCATE" => ddl::truncate(tokens),
+        "RENAME" => ddl::rename(tokens),
+        "GRANT" => account::grant(tokens),
+        "REVOKE" => account::revoke(tokens),
+        "XA" => xa::xa(tokens),
+        "LOAD" => load::load(tokens),
+        "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => transaction::transaction(tokens),
+        _ => admin::admin(tokens, &word),
+    }?;
+    tokens.end()?;
+    Ok(parsed)
+}
