@@ -42,8 +42,8 @@ SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'd' AND tabl
 SELECT table_name, table_type, table_comment FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'parent';
 SELECT column_name, data_type, column_default, collation_name, character_maximum_length, extra FROM information_schema.columns WHERE table_name = 'plain' AND table_schema = DATABASE();
 -- Names of databases and tables have a case, those of columns have none.
-CREATE TABLE aB (a INT);
-CREATE TABLE AB (b INT);
+CREATE TABLE aB (a INT PRIMARY KEY);
+CREATE TABLE AB (b INT PRIMARY KEY);
 SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = 'aB';
 SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = UPPER(DATABASE());
 SELECT table_name, column_name FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'aB' AND column_name = 'A';
@@ -53,5 +53,5 @@ SHOW TABLES LIKE 'AB';
 SHOW COLUMNS FROM aB LIKE 'A';
 SHOW COLUMNS FROM aB WHERE Type = 'INT';
 SHOW TABLE STATUS LIKE 'Ab';
-SELECT IF(1, numeric_precision, 5), IF(1, ordinal_position, 5) FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'aB';
+SELECT numeric_precision, IF(1, ordinal_position, 5) FROM information_schema.columns WHERE table_schema = DATABASE() AND table_name = 'aB';
 DROP TABLE aB, AB, parent, plain;
