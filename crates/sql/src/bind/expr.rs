@@ -106,35 +106,6 @@ impl<'a> Binder<'a> {
             E::Temporal(kind, text) => self.bind_temporal(*kind, &text.text),
             E::Default(Some(column)) => self.bind_default_function(column),
             E::Values(column) => self.bind_values_function(column),
-            E::Is(arg, test, negated) => Ok(negate_if(*negated, is_test(bind(self, arg)?, *test))),
-            E::In(expr, list, negated) => {
-                let bound = self.bind_in_list(expr, list, scope)?;
-                Ok(negate_if(*negated, bound))
-            }
-            E::InQuery(expr, query, negated) => {
-                let op = if *negated { CompareOp::NotEq } else { CompareOp::Eq };
-                self.bind_quantified(expr, op, *negated, query, scope)
-            }
-            E::Between(operands, negated) => Ok(negate_if(*negated, self.bind_between(operands, scope)?)),
-            E::Like(operands, escape, negated) => {
-                let [expr, pattern] = &**operands;
-                let escape = self.like_escape(escape.as_deref(), scope)?;
-                let bound = build::like(bind(self, expr)?, bind(self, pattern)?, escape)?;
-                Ok(negate_if(*negated, bound))
-            }
-            E::Regexp(operands, negated) => {
-                let [expr, pattern] = &**operands;
-                let args = vec![bind(self, expr)?, bind(self, pattern)?];
-                Ok(negate_if(*negated, resolve("regexp_like", args, self.context.session)?))
-            }
-            E::Quantified(quantified) => {
-                let op = compare_op(quantified.op);
-                self.bind_quantified(&quantified.left, op, quantified.all, &quantified.query, scope)
-            }
-            E::Exists(query) => {
-                self.scope().place = scope.place();
-                self.bind_exists(query)
-            }
             E::Subquery(query) => {
                 self.scope().place = scope.place();
                 self.bind_scalar_subquery(query)
@@ -167,6 +138,45 @@ impl<'a> Binder<'a> {
             E::Row(_) => Err(SqlError::new(codes::OPERAND_COLUMNS, "Operand should contain 1 column(s)")),
             E::Match(_) => Err(SqlError::not_supported("MATCH … AGAINST")),
             E::Interval(..) | E::Default(None) => Err(unsupported(expr)),
+            _ => self.bind_predicate(expr, scope),
+        }
+    }
+
+    /// IS, IN, BETWEEN, LIKE, REGEXP, EXISTS, and a comparison with the rows of a query.
+    fn bind_predicate(&mut self, expr: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        use sql::ExprKind as E;
+        let bind = |binder: &mut Self, expr: &'a sql::Expr| binder.bind_expr(expr, scope);
+        match &expr.kind {
+            E::Is(arg, test, negated) => Ok(negate_if(*negated, is_test(bind(self, arg)?, *test))),
+            E::In(expr, list, negated) => {
+                let bound = self.bind_in_list(expr, list, scope)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::InQuery(expr, query, negated) => {
+                let op = if *negated { CompareOp::NotEq } else { CompareOp::Eq };
+                self.bind_quantified(expr, op, *negated, query, scope)
+            }
+            E::Between(operands, negated) => Ok(negate_if(*negated, self.bind_between(operands, scope)?)),
+            E::Like(operands, escape, negated) => {
+                let [expr, pattern] = &**operands;
+                let escape = self.like_escape(escape.as_deref(), scope)?;
+                let bound = build::like(bind(self, expr)?, bind(self, pattern)?, escape)?;
+                Ok(negate_if(*negated, bound))
+            }
+            E::Regexp(operands, negated) => {
+                let [expr, pattern] = &**operands;
+                let args = vec![bind(self, expr)?, bind(self, pattern)?];
+                Ok(negate_if(*negated, resolve("regexp_like", args, self.context.session)?))
+            }
+            E::Quantified(quantified) => {
+                let op = compare_op(quantified.op);
+                self.bind_quantified(&quantified.left, op, quantified.all, &quantified.query, scope)
+            }
+            E::Exists(query) => {
+                self.scope().place = scope.place();
+                self.bind_exists(query)
+            }
+            _ => Err(unsupported(expr)),
         }
     }
 
