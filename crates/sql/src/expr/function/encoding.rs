@@ -293,6 +293,10 @@ fn ipv4(text: &str) -> Option<[u8; 4]> {
     let parts: Vec<u8> = text.split('.').map(part).collect::<Option<_>>()?;
     parts.try_into().ok()
 }
+    const LONGEST: usize = 39;
+    if text.len() > LONGEST {
+        return None;
+    }
 
 /// Its last four bytes may be written as an IPv4 address, with zeros in front of its numbers.
 fn ipv6(text: &str) -> Option<std::net::Ipv6Addr> {
