@@ -412,7 +412,9 @@ pub fn coerce_to(arg: Expr, ty: &ExprType) -> Expr {
     if arg.ty.kind == ty.kind && same_scale && same_text || matches!(arg.ty.kind, Kind::Null) {
         return arg;
     }
-    function::coerced(arg, ty)
+    // What is NULL is the argument's affair: the values of all kinds that go together have a form in the one that holds them all.
+    let ty = ty.clone().nullable(arg.ty.nullable);
+    function::coerced(arg, &ty)
 }
 
 /// `CAST(arg AS to)`; text gets `collation` (the connection's, or that of `CHARACTER SET`).
