@@ -535,7 +535,16 @@ pub fn assign_variable(name: &str, value: Expr) -> Expr {
 
 /// `@@name`; `sample` is its value now, which says its type.
 pub fn system_variable(scope: VariableScope, name: &str, sample: &Value, session: &SessionInfo) -> Expr {
-    let mut ty = type_of_value(sample, session.collation_connection).nullable(true);
+    use crate::settings::{self, Kind as SettingKind};
+    let kind = settings::find(name).map(|id| id.setting().kind);
+    let mut ty = match (sample, kind) {
+        (Value::Int(_), Some(SettingKind::Bool)) => ExprType::truth(true),
+        (Value::Double(_), _) => ExprType::double(DIGITS_OF_SETTING),
+        _ => type_of_value(sample, session.collation_connection).nullable(true),
+    };
     ty.coercibility = if ty.kind.is_string() { Coercibility::SystemConstant } else { ty.coercibility };
+/// The digits after the point of a setting that is a DOUBLE.
+const DIGITS_OF_SETTING: u8 = 6;
+
     Expr { kind: ExprKind::SystemVariable { scope, name: name.to_lowercase().into() }, ty }
 }
