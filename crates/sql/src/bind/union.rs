@@ -122,20 +122,35 @@ fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
     let all = union_of_columns(a, b);
     let all = ExprType { zerofill: all.origin == Some(ColumnType::Year), ..all };
     let is_fixed = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Binary { .. } | ColumnType::Char { .. }));
+    if is_member_list(&all) {
+        return all;
+    }
+    let all = ExprType { length: length_in_column(&all, [a, b]), ..all }.in_column_of_union();
     let fits_fixed = |ty: &ExprType| is_fixed(ty) || is_member_list(ty) || !ty.kind.is_text();
     if all.kind != Kind::Bytes || !(is_fixed(a) || is_fixed(b)) || !fits_fixed(a) || !fits_fixed(b) {
         return all;
     }
     // A BINARY makes a BINARY of everything but text of variable length.
-    let bytes = |ty: &ExprType| match ty.kind {
-        Kind::Str => ty.length.saturating_mul(ty.collation.charset().max_bytes_per_char()),
-        _ => ty.text_length(),
-    };
-    let length = bytes(a).max(bytes(b));
+    let length = a.byte_length().max(b.byte_length());
     ExprType { length, origin: Some(ColumnType::Binary { bytes: length }), ..all }
 }
 
 /// SQL_CALC_FOUND_ROWS of the first branch is about the whole result.
+/// The length of a column of a UNION. A FLOAT or DOUBLE has no more digits in a text there than MySQL has room for.
+fn length_in_column(all: &ExprType, of: [&ExprType; 2]) -> u32 {
+    const FLOAT_CHARS: u32 = 12;
+    const DOUBLE_CHARS: u32 = 22;
+    if !all.kind.is_string() || !of.iter().any(|ty| matches!(ty.kind, Kind::Float | Kind::Double)) {
+        return all.length;
+    }
+    let length = |ty: &ExprType| match ty.kind {
+        Kind::Float => FLOAT_CHARS,
+        Kind::Double => DOUBLE_CHARS,
+        _ => ty.length_as(all.kind),
+    };
+    length(of[0]).max(length(of[1]))
+}
+
 fn take_found_rows(branches: &mut [BoundQuery]) -> bool {
     match &mut branches[0].body {
         BoundBody::Block(block) => std::mem::take(&mut block.count_found_rows),

@@ -25,7 +25,7 @@ use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
 use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, IntervalUnit, VariableScope};
-use crate::expr::types::{Coercibility, ExprType, Kind};
+use crate::expr::types::{Bits, Coercibility, ExprType, Kind, Strings};
 
 /// An integer.
 pub fn integer_literal(n: i64) -> Expr {
@@ -76,13 +76,13 @@ pub fn string_literal(text: &str, collation: CollationId) -> Expr {
 /// `x'4D'`, `0x4D`: a binary string, in numeric context a number without a sign.
 pub fn hex_literal(bytes: Vec<u8>) -> Expr {
     let literal = bytes_literal(bytes);
-    Expr { ty: ExprType { is_hex: true, ..literal.ty }, ..literal }
+    Expr { ty: ExprType { bits: Bits::Hexadecimal, ..literal.ty }, ..literal }
 }
 
-/// `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
+/// `b'01'`: a binary string, a number in numeric context.
 pub fn bytes_literal(bytes: Vec<u8>) -> Expr {
-    let ty = ExprType::bytes(bytes.len() as u32).nullable(false);
-    Expr::literal(Value::Bytes(bytes.into()), ty)
+    let ty = ExprType { bits: Bits::Binary, ..ExprType::bytes(bytes.len() as u32) };
+    Expr::literal(Value::Bytes(bytes.into()), ty.nullable(false))
 }
 
 /// `DATE '…'`, `TIME '…'`, `TIMESTAMP '…'`; a moment with a zone is the session's.
@@ -388,7 +388,10 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
         ExprKind::Literal(Value::UInt(n)) if *n == 1 << 63 => return Ok(integer_literal(i64::MIN)),
         ExprKind::Literal(Value::UInt(n)) => return Ok(decimal_literal(Decimal::from(*n).negated())),
         ExprKind::Literal(Value::Decimal(n)) => return Ok(decimal_literal(n.negated())),
-        ExprKind::Literal(Value::Double(n)) => return Ok(Expr::literal(Value::Double(-n), arg.ty)),
+        ExprKind::Literal(Value::Double(n)) => {
+            let ty = ExprType { nullable: false, ..ExprType::of_kind(Kind::Double) };
+            return Ok(Expr::literal(Value::Double(-n), ty));
+        }
         _ => {}
     }
     let ty = arith::infer_negate(&arg.ty);
@@ -472,7 +475,8 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
     } else {
         cast(arg, CastType::Char { chars: None }, collation)?
     };
-    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone().passed_on() };
+    let own = ExprType { strings: Strings::Varying, ..arg.ty.clone().passed_on().computed() };
+    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..own };
     Ok(Expr { kind: ExprKind::Collate(Box::new(arg)), ty })
 }
 
@@ -533,6 +537,9 @@ pub fn assign_variable(name: &str, value: Expr) -> Expr {
     Expr { kind: ExprKind::AssignVariable { name: name.to_lowercase().into(), value: Box::new(value) }, ty }
 }
 
+/// The digits after the point of a setting that is a DOUBLE.
+const DIGITS_OF_SETTING: u8 = 6;
+
 /// `@@name`; `sample` is its value now, which says its type.
 pub fn system_variable(scope: VariableScope, name: &str, sample: &Value, session: &SessionInfo) -> Expr {
     use crate::settings::{self, Kind as SettingKind};
@@ -543,8 +550,5 @@ pub fn system_variable(scope: VariableScope, name: &str, sample: &Value, session
         _ => type_of_value(sample, session.collation_connection).nullable(true),
     };
     ty.coercibility = if ty.kind.is_string() { Coercibility::SystemConstant } else { ty.coercibility };
-/// The digits after the point of a setting that is a DOUBLE.
-const DIGITS_OF_SETTING: u8 = 6;
-
     Expr { kind: ExprKind::SystemVariable { scope, name: name.to_lowercase().into() }, ty }
 }
