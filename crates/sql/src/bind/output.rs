@@ -122,7 +122,13 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundT
     match &table.source {
         TableSource::Base(base) => result.flags = result.flags.with(column_flags(&base.def, column)),
         TableSource::Virtual(_) => {}
-        TableSource::Derived(query) => through(&query.columns[column], query, &mut result),
+        TableSource::Derived(query) => {
+            if expr.ty.bits == Bits::Hexadecimal {
+                // It is no literal any more.
+                result.flags = result.flags.without(FieldFlags::UNSIGNED);
+            }
+            through(&query.columns[column], query, &mut result);
+        }
     }
     result
 }

@@ -520,7 +520,7 @@ pub fn user_variable(name: &str, session: &SessionInfo) -> Expr {
     let name = name.to_lowercase();
     let known = session.user_variables.lock().get(&name).map(|(_, ty)| ty.clone());
     let mut ty = known.unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
-    ty.origin = None;
+    (ty.origin, ty.bits, ty.strings) = (None, Bits::None, Strings::Varying);
     if ty.kind == Kind::Null {
         // It may have a value by the time it is read.
         ty.kind = Kind::Any;

@@ -5,7 +5,7 @@ use types::{CollationId, ColumnType};
 
 use super::column_type::VARBINARY_BYTES_MAX;
 use super::order::is_member_list;
-use super::types::{ExprType, Kind, Strings, aggregate_collations};
+use super::types::{Bits, ExprType, Kind, Strings, aggregate_collations};
 
 impl ExprType {
     /// The type of a column of a UNION (and of CASE, IF, COALESCE): both sides' values fit.
@@ -25,6 +25,7 @@ impl ExprType {
         };
         ty.nullable = nullable;
         ty.utc = false;
+        ty.bits = Bits::None;
         if ty.kind.is_string() || self.kind.is_text() && other.kind.is_text() {
             (ty.collation, ty.coercibility) = aggregate_collations(self, other);
         }
