@@ -8,6 +8,7 @@ use types::{CollationId, ColumnDefault, ColumnType, IndexDef, TableDef};
 use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::scope::empty_name;
 use crate::bind::tree::{BoundBody, BoundQuery, BoundTable, TableSource};
+use crate::expr::types::{Bits, Strings};
 use crate::expr::{Expr, ExprType, Kind};
 use crate::result::{FieldFlags, FieldType, ResultColumn};
 
@@ -26,13 +27,7 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
     // A parameter's type is known with its value only; it is sent as text until then.
     column.flags = if ty.kind == Kind::Any { flags } else { flags.with(type_flags(&column_type, ty)) };
     if ty.origin.is_none() && ty.kind.is_string() {
-        // A string that was computed is no BLOB, but long ones have the type of one.
-        column.flags = column.flags.without(FieldFlags::BLOB);
-        column.ty = match column.length {
-            0..=0xffff => FieldType::VarString,
-            0x1_0000..=0xff_ffff => FieldType::MediumBlob,
-            _ => FieldType::LongBlob,
-        };
+        describe_computed(&mut column, ty);
     }
     if ty.kind == Kind::Null {
         column.ty = FieldType::Null;
@@ -42,6 +37,27 @@ pub(crate) fn unnamed(name: Arc<str>, ty: &ExprType) -> ResultColumn {
         column.length = digits as u32;
     }
     column
+}
+
+/// A string that was computed has no flag of a BLOB, but long ones have the type of one, and so has what was chosen among BLOBs.
+fn describe_computed(column: &mut ResultColumn, ty: &ExprType) {
+    column.flags = column.flags.without(FieldFlags::BLOB);
+    column.ty = match (ty.strings(), ty.byte_length()) {
+        (Strings::Blob, _) => FieldType::Blob,
+        (Strings::Fixed, _) => FieldType::String,
+        (Strings::Varying, 0..=0xffff) => FieldType::VarString,
+        (Strings::Varying, 0x1_0000..=0xff_ffff) => FieldType::MediumBlob,
+        (Strings::Varying, _) => FieldType::LongBlob,
+    };
+    if !matches!(column.ty, FieldType::VarString | FieldType::String) {
+        column.length = blob_length(ty);
+    }
+}
+
+/// The length of a BLOB is that of its bytes, as if each of them were a character.
+fn blob_length(ty: &ExprType) -> u32 {
+    let bytes_per_char = if ty.kind == Kind::Bytes { 1 } else { BYTES_PER_CHAR };
+    ty.byte_length().saturating_mul(bytes_per_char)
 }
 
 /// Turns the description of an expression into that of a column of a table, stored or temporary.
@@ -72,6 +88,12 @@ fn as_field(column: &mut ResultColumn, ty: &ExprType) {
 pub(crate) fn of_union(name: Arc<str>, ty: &ExprType) -> ResultColumn {
     let mut column = unnamed(name, ty);
     column.org_name = column.name.clone();
+    if matches!(ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. })) {
+        column.length = blob_length(ty);
+    }
+    if ty.kind == Kind::Null {
+        column.ty = FieldType::VarString;
+    }
     as_field(&mut column, ty);
     column
 }
@@ -84,6 +106,9 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundT
         // What MIN and MAX find of an ENUM or a TEXT is not said to be one.
         result.flags =
             [FieldFlags::ENUM, FieldFlags::SET, FieldFlags::BLOB].into_iter().fold(result.flags, FieldFlags::without);
+        if expr.ty.strings() == Strings::Blob {
+            result.length = blob_length(&expr.ty);
+        }
         return result;
     };
     let table = &tables[table];
@@ -97,7 +122,13 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundT
     match &table.source {
         TableSource::Base(base) => result.flags = result.flags.with(column_flags(&base.def, column)),
         TableSource::Virtual(_) => {}
-        TableSource::Derived(query) => through(&query.columns[column], query, &mut result),
+        TableSource::Derived(query) => {
+            if expr.ty.bits == Bits::Hexadecimal {
+                // It is no literal any more.
+                result.flags = result.flags.without(FieldFlags::UNSIGNED);
+            }
+            through(&query.columns[column], query, &mut result);
+        }
     }
     result
 }
@@ -155,7 +186,7 @@ fn column_flags(table: &TableDef, column: usize) -> FieldFlags {
 
 fn type_flags(ty: &ColumnType, of: &ExprType) -> FieldFlags {
     let mut flags = FieldFlags::default();
-    if ty.is_unsigned() {
+    if ty.is_unsigned() || of.bits == Bits::Hexadecimal {
         flags = flags.with(FieldFlags::UNSIGNED);
     }
     match ty {
@@ -165,7 +196,8 @@ fn type_flags(ty: &ColumnType, of: &ExprType) -> FieldFlags {
         ColumnType::Set { .. } => flags = flags.with(FieldFlags::SET),
         _ => {}
     }
-    if !ty.has_charset() || of.collation.name().ends_with("_bin") {
+    let is_binary = of.collation == CollationId::BINARY || of.collation.name().ends_with("_bin");
+    if !ty.has_charset() || is_binary {
         flags = flags.with(FieldFlags::BINARY);
     }
     flags
@@ -183,6 +215,7 @@ fn collation(ty: &ExprType) -> CollationId {
 
 fn decimals(ty: &ExprType) -> u8 {
     match ty.kind {
+        Kind::Bytes if ty.bits != Bits::None => 0,
         Kind::Str | Kind::Bytes | Kind::Any => NOT_FIXED,
         Kind::Json if ty.origin.is_none() => NOT_FIXED,
         Kind::Null => 0,
@@ -221,9 +254,11 @@ fn field_type(column: &ColumnType, ty: &ExprType) -> FieldType {
     }
 }
 
+/// Of the widest character set that a client may ask for.
+const BYTES_PER_CHAR: u32 = 4;
+
 /// Display width: bytes of the longest text, in the widest character set a client may ask for.
 fn length(column: &ColumnType, ty: &ExprType) -> u32 {
-    const BYTES_PER_CHAR: u32 = 4;
     match column {
         ColumnType::TinyInt { unsigned: false } if ty.length == 1 => 1,
         ColumnType::TinyInt { unsigned } => 4 - u32::from(*unsigned),

@@ -11,6 +11,7 @@ use types::{ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::alias::Aliases;
 use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::query::{Tail, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::select::into_variables;
@@ -123,18 +124,33 @@ fn settle_types(
 fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
     let all = union_of_columns(a, b);
     let all = ExprType { zerofill: all.origin == Some(ColumnType::Year), ..all };
+    if is_member_list(&all) {
+        return all;
+    }
+    let all = ExprType { length: length_in_column(&all, [a, b]), ..all }.in_column_of_union();
     let is_fixed = |ty: &ExprType| matches!(ty.origin, Some(ColumnType::Binary { .. } | ColumnType::Char { .. }));
     let fits_fixed = |ty: &ExprType| is_fixed(ty) || is_member_list(ty) || !ty.kind.is_text();
     if all.kind != Kind::Bytes || !(is_fixed(a) || is_fixed(b)) || !fits_fixed(a) || !fits_fixed(b) {
         return all;
     }
     // A BINARY makes a BINARY of everything but text of variable length.
-    let bytes = |ty: &ExprType| match ty.kind {
-        Kind::Str => ty.length.saturating_mul(ty.collation.charset().max_bytes_per_char()),
-        _ => ty.text_length(),
-    };
-    let length = bytes(a).max(bytes(b));
+    let length = a.byte_length().max(b.byte_length());
     ExprType { length, origin: Some(ColumnType::Binary { bytes: length }), ..all }
+}
+
+/// The length of a column of a UNION. A FLOAT or DOUBLE has no more digits in a text there than MySQL has room for.
+fn length_in_column(all: &ExprType, of: [&ExprType; 2]) -> u32 {
+    const FLOAT_CHARS: u32 = 12;
+    const DOUBLE_CHARS: u32 = 22;
+    if !all.kind.is_string() || !of.iter().any(|ty| matches!(ty.kind, Kind::Float | Kind::Double)) {
+        return all.length;
+    }
+    let length = |ty: &ExprType| match ty.kind {
+        Kind::Float => FLOAT_CHARS,
+        Kind::Double => DOUBLE_CHARS,
+        _ => ty.length_as(all.kind),
+    };
+    length(of[0]).max(length(of[1]))
 }
 
 /// SQL_CALC_FOUND_ROWS of the first branch is about the whole result.
@@ -175,12 +191,27 @@ fn check_collations(branches: &[BoundQuery], types: &[ExprType], is_distinct: bo
 /// Makes a branch's values those of the result's types.
 pub(super) fn conform(query: &mut BoundQuery, types: &[ExprType]) -> Result<(), SqlError> {
     match &mut query.body {
-        BoundBody::Block(block) => conform_row(&mut block.select, types)?,
+        BoundBody::Block(block) => {
+            bits_as_bytes(&mut block.select, types, &block.frame);
+            conform_row(&mut block.select, types)?;
+        }
         BoundBody::Union(union) => union.branches.iter_mut().try_for_each(|branch| conform(branch, types))?,
         BoundBody::Values(rows) => rows.iter_mut().try_for_each(|row| conform_row(row, types))?,
     }
     query.types = types.to_vec();
     Ok(())
+}
+
+/// A BIT is a number beside short text, and a binary string beside a TEXT or BLOB if it is a table's column.
+fn bits_as_bytes(row: &mut [Expr], types: &[ExprType], frame: &Frame) {
+    for (expr, ty) in row.iter_mut().zip(types) {
+        let is_long = matches!(ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
+        let of_table =
+            |slot: usize| frame.slots.get(slot).is_some_and(|slot| matches!(slot.source, SlotSource::Column { .. }));
+        if is_long && expr.as_column().is_some_and(of_table) {
+            *expr = function::bits_as_bytes(std::mem::replace(expr, Expr::null()));
+        }
+    }
 }
 
 fn conform_row(row: &mut [Expr], types: &[ExprType]) -> Result<(), SqlError> {

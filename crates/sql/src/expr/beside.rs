@@ -15,7 +15,7 @@ use crate::expr::compare::wrong_value;
 use crate::expr::convert;
 use crate::expr::function;
 use crate::expr::tree::{CastType, CompareOp, Constancy, Expr, ExprKind};
-use crate::expr::types::{Coercibility, ExprType, Kind, aggregate_collations};
+use crate::expr::types::{Bits, Coercibility, ExprType, Kind, aggregate_collations};
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.
 pub(super) fn comparable(op: CompareOp, left: Expr, right: Expr) -> Result<(Expr, Expr), SqlError> {
@@ -266,7 +266,7 @@ pub(crate) fn as_bytes(arg: Expr) -> Expr {
 
 /// A value as a binary string.
 pub(crate) fn cast_to_bytes(arg: Expr) -> Expr {
-    let ty = ExprType { coercibility: arg.ty.coercibility, ..ExprType::bytes(arg.ty.text_length()) };
+    let ty = ExprType { coercibility: arg.ty.coercibility, ..ExprType::bytes(arg.ty.byte_length()) };
     Expr {
         ty: ty.nullable(arg.ty.nullable),
         kind: ExprKind::Cast { arg: Box::new(arg), to: CastType::Binary { bytes: None } },
@@ -342,7 +342,7 @@ pub(super) fn literal_bits(expr: &Expr) -> Option<u64> {
 pub(crate) fn numeric_arg(arg: Expr) -> Expr {
     if let Some(n) = literal_bits(&arg) {
         return match i64::try_from(n) {
-            Ok(n) if !arg.ty.is_hex => integer_literal(n),
+            Ok(n) if arg.ty.bits != Bits::Hexadecimal => integer_literal(n),
             _ => unsigned_literal(n),
         };
     }

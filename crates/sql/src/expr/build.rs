@@ -26,7 +26,7 @@ use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
 use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, VariableScope};
-use crate::expr::types::{Coercibility, ExprType, Kind};
+use crate::expr::types::{Bits, Coercibility, ExprType, Kind, Strings};
 
 /// An integer.
 pub fn integer_literal(n: i64) -> Expr {
@@ -77,13 +77,13 @@ pub fn string_literal(text: &str, collation: CollationId) -> Expr {
 /// `x'4D'`, `0x4D`: a binary string, in numeric context a number without a sign.
 pub fn hex_literal(bytes: Vec<u8>) -> Expr {
     let literal = bytes_literal(bytes);
-    Expr { ty: ExprType { is_hex: true, ..literal.ty }, ..literal }
+    Expr { ty: ExprType { bits: Bits::Hexadecimal, ..literal.ty }, ..literal }
 }
 
-/// `b'01'`, `_binary'…'`: a binary string, a number in numeric context.
+/// `b'01'`: a binary string, a number in numeric context.
 pub fn bytes_literal(bytes: Vec<u8>) -> Expr {
-    let ty = ExprType::bytes(bytes.len() as u32).nullable(false);
-    Expr::literal(Value::Bytes(bytes.into()), ty)
+    let ty = ExprType { bits: Bits::Binary, ..ExprType::bytes(bytes.len() as u32) };
+    Expr::literal(Value::Bytes(bytes.into()), ty.nullable(false))
 }
 
 /// `DATE '…'`, `TIME '…'`, `TIMESTAMP '…'`; a moment with a zone is the session's.
@@ -389,7 +389,10 @@ pub fn negate(arg: Expr) -> Result<Expr, SqlError> {
         ExprKind::Literal(Value::UInt(n)) if *n == 1 << 63 => return Ok(integer_literal(i64::MIN)),
         ExprKind::Literal(Value::UInt(n)) => return Ok(decimal_literal(Decimal::from(*n).negated())),
         ExprKind::Literal(Value::Decimal(n)) => return Ok(decimal_literal(n.negated())),
-        ExprKind::Literal(Value::Double(n)) => return Ok(Expr::literal(Value::Double(-n), arg.ty)),
+        ExprKind::Literal(Value::Double(n)) => {
+            let ty = ExprType { nullable: false, ..ExprType::of_kind(Kind::Double) };
+            return Ok(Expr::literal(Value::Double(-n), ty));
+        }
         _ => {}
     }
     let ty = arith::infer_negate(&arg.ty);
@@ -413,7 +416,9 @@ pub fn coerce_to(arg: Expr, ty: &ExprType) -> Expr {
     if arg.ty.kind == ty.kind && same_scale && same_text || matches!(arg.ty.kind, Kind::Null) {
         return arg;
     }
-    function::coerced(arg, ty)
+    // What is NULL is the argument's affair: the values of all kinds that go together have a form in the one that holds them all.
+    let ty = ty.clone().nullable(arg.ty.nullable);
+    function::coerced(arg, &ty)
 }
 
 /// `CAST(arg AS to)`; text gets `collation` (the connection's, or that of `CHARACTER SET`).
@@ -471,7 +476,8 @@ pub fn collate(arg: Expr, collation: CollationId) -> Result<Expr, SqlError> {
     } else {
         cast(arg, CastType::Char { chars: None }, collation)?
     };
-    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..arg.ty.clone().passed_on() };
+    let own = ExprType { strings: Strings::Varying, ..arg.ty.clone().passed_on().computed() };
+    let ty = ExprType { collation, coercibility: Coercibility::Explicit, ..own };
     Ok(Expr { kind: ExprKind::Collate(Box::new(arg)), ty })
 }
 
@@ -515,7 +521,7 @@ pub fn user_variable(name: &str, session: &SessionInfo) -> Expr {
     let name = name.to_lowercase();
     let known = session.user_variables.lock().get(&name).map(|(_, ty)| ty.clone());
     let mut ty = known.unwrap_or_else(|| ExprType::of_kind(Kind::Null)).nullable(true);
-    ty.origin = None;
+    (ty.origin, ty.bits, ty.strings) = (None, Bits::None, Strings::Varying);
     if ty.kind == Kind::Null {
         // It may have a value by the time it is read.
         ty.kind = Kind::Any;
@@ -532,9 +538,18 @@ pub fn assign_variable(name: &str, value: Expr) -> Expr {
     Expr { kind: ExprKind::AssignVariable { name: name.to_lowercase().into(), value: Box::new(value) }, ty }
 }
 
+/// The digits after the point of a setting that is a DOUBLE.
+const DIGITS_OF_SETTING: u8 = 6;
+
 /// `@@name`; `sample` is its value now, which says its type.
 pub fn system_variable(scope: VariableScope, name: &str, sample: &Value, session: &SessionInfo) -> Expr {
-    let mut ty = type_of_value(sample, session.collation_connection).nullable(true);
+    use crate::settings::{self, Kind as SettingKind};
+    let kind = settings::find(name).map(|id| id.setting().kind);
+    let mut ty = match (sample, kind) {
+        (Value::Int(_), Some(SettingKind::Bool)) => ExprType::truth(true),
+        (Value::Double(_), _) => ExprType::double(DIGITS_OF_SETTING),
+        _ => type_of_value(sample, session.collation_connection).nullable(true),
+    };
     ty.coercibility = if ty.kind.is_string() { Coercibility::SystemConstant } else { ty.coercibility };
     Expr { kind: ExprKind::SystemVariable { scope, name: name.to_lowercase().into() }, ty }
 }

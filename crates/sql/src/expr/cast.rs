@@ -25,7 +25,7 @@ pub(crate) fn infer(arg: &ExprType, to: CastType, collation: CollationId) -> Exp
             ty
         }
         CastType::Binary { bytes } => {
-            let ty = ExprType::bytes(bytes.unwrap_or(length.saturating_mul(4)));
+            let ty = ExprType::bytes(bytes.unwrap_or_else(|| arg.byte_length()));
             ExprType { coercibility: Coercibility::Implicit, ..ty }
         }
         CastType::Date => ExprType::of_kind(Kind::Date),

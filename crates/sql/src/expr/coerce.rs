@@ -323,7 +323,8 @@ pub(crate) fn to_datetime(value: &Value, allow: Allow, ctx: &EvalContext<'_>) ->
     match parsed {
         Some(parsed) => {
             if parsed.trailing {
-                ctx.truncated("datetime", &plain_text(value, NOT_FIXED))?;
+                let kind = if parsed.has_time { "datetime" } else { "date" };
+                ctx.truncated(kind, &plain_text(value, NOT_FIXED))?;
             }
             Ok(in_session_zone(&parsed, ctx.session))
         }
@@ -427,9 +428,12 @@ fn time_on_today(time: Time, ctx: &EvalContext<'_>) -> Option<DateTime> {
 pub(crate) fn to_date(value: &Value, allow: Allow, ctx: &EvalContext<'_>) -> Result<Option<Date>, SqlError> {
     Ok(match value {
         Value::Date(date) => stored(allow).accepts(*date).then_some(*date),
-        Value::Str(text) | Value::Bytes(text) if parse_datetime(value, allow).is_none() => {
-            ctx.warn(codes::TRUNCATED_WRONG_VALUE, format!("Truncated incorrect date value: '{}'", printable(text)));
-            None
+        Value::Str(text) | Value::Bytes(text) => {
+            let parsed = parse_datetime(value, allow);
+            if parsed.as_ref().is_none_or(|parsed| parsed.trailing) {
+                ctx.truncated("date", text)?;
+            }
+            parsed.and_then(|parsed| in_session_zone(&parsed, ctx.session)).map(|moment| moment.date)
         }
         Value::Int(_) | Value::UInt(_) | Value::Decimal(_) | Value::Double(_) | Value::Float(_) => {
             // The day of a number is not rounded with its fraction.

@@ -7,7 +7,7 @@ use syntax::ast::IntervalUnit;
 use types::decimal::Rounding;
 use types::temporal::parse::{self, Allow};
 use types::temporal::{MICROS_PER_DAY, MICROS_PER_SECOND, calendar};
-use types::{CollationId, Date, DateTime, Decimal, Time, Value};
+use types::{Date, DateTime, Decimal, Time, Value};
 
 use crate::expr::cast;
 use crate::expr::coerce::{self, fsp_of};
@@ -100,7 +100,7 @@ pub(crate) fn infer(date: &ExprType, amount: &ExprType, unit: IntervalUnit) -> E
         Kind::DateTime => ExprType::temporal(Kind::DateTime, fsp),
         Kind::Time if !has_days(unit) => ExprType::temporal(Kind::Time, fsp),
         Kind::Time => ExprType::temporal(Kind::DateTime, fsp),
-        _ => ExprType::text(26, CollationId::DEFAULT),
+        _ => ExprType::moment_text(),
     };
     ty.nullable(true)
 }

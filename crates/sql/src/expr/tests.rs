@@ -14,6 +14,8 @@ use crate::parse::{ParseContext, parse_expr};
 use crate::plan::PlanContext;
 use crate::virtual_table::NoVirtualTables;
 
+mod lengths;
+
 /// 2024-01-31 12:00:00 UTC.
 const NOW: UnixMicros = UnixMicros(1_706_702_400_000_000);
 

@@ -1,5 +1,6 @@
 //! [`ExprType`]: what is known of an expression before it is evaluated.
 
+use types::charset::Charset;
 use types::value::NOT_FIXED;
 use types::{CollationId, ColumnDef, ColumnType};
 
@@ -125,8 +126,34 @@ pub struct ExprType {
     pub utc: bool,
     /// A ZEROFILL or YEAR column's value unchanged (see `origin`), or only once one: ask [`ExprType::zeros`].
     pub(crate) zerofill: bool,
-    /// A hexadecimal literal, which is a number without a sign where it is one; a bit literal has one.
-    pub(crate) is_hex: bool,
+    /// What the protocol calls it if it is a string that is no column's value: ask [`ExprType::strings`].
+    pub(crate) strings: Strings,
+    /// Whether it is a literal in bits.
+    pub(crate) bits: Bits,
+}
+
+/// What the protocol calls a string.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Strings {
+    /// VAR_STRING, or a BLOB by its length.
+    #[default]
+    Varying,
+    /// STRING: it is chosen among CHARs and BINARYs, and what is no string.
+    Fixed,
+    /// BLOB, whatever its length is: it is chosen among values of which one is a TEXT or a BLOB.
+    Blob,
+}
+
+/// Whether an expression is a literal in bits, which is a string, and a number where one is wanted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Bits {
+    /// It is none.
+    #[default]
+    None,
+    /// `b'101'`, a number with a sign.
+    Binary,
+    /// `0x41`, a number without a sign.
+    Hexadecimal,
 }
 
 impl ExprType {
@@ -139,7 +166,8 @@ impl ExprType {
         ExprType {
             // A YEAR shows four digits.
             zerofill: column.zerofill || column.ty == ColumnType::Year,
-            is_hex: false,
+            strings: Strings::Varying,
+            bits: Bits::None,
             kind,
             nullable: column.nullable,
             collation: match kind {
@@ -179,7 +207,8 @@ impl ExprType {
             length,
             utc: false,
             zerofill: false,
-            is_hex: false,
+            strings: Strings::Varying,
+            bits: Bits::None,
         }
     }
 
@@ -203,11 +232,22 @@ impl ExprType {
     /// The type of a value that a function or a subquery gives as it is: no member of a list any more, but a text like others, of no fixed
     /// length, and without zeros in front.
     pub(crate) fn passed_on(self) -> Self {
+        let strings = self.strings();
         let origin = self.origin.filter(|origin| {
             use ColumnType::{Binary, Char, Enum, Set};
             !matches!(origin, Enum { .. } | Set { .. } | Char { .. } | Binary { .. })
         });
-        ExprType { origin, zerofill: false, ..self }
+        ExprType { origin, strings, zerofill: false, bits: Bits::None, ..self }
+    }
+
+    /// What the protocol calls it if it is a string.
+    pub(crate) fn strings(&self) -> Strings {
+        match self.origin {
+            Some(ColumnType::Text { .. } | ColumnType::Blob { .. }) => Strings::Blob,
+            Some(ColumnType::Char { .. } | ColumnType::Binary { .. }) => Strings::Fixed,
+            Some(_) => Strings::Varying,
+            None => self.strings,
+        }
     }
 
     /// Whether it is a BIT of a column, which is a number among numbers and beside text a binary string. One that a function gives as it is is
@@ -216,10 +256,12 @@ impl ExprType {
         matches!(self.origin, Some(ColumnType::Bit { .. })) && self.coercibility.is_column()
     }
 
-    /// The type of a value that a function has computed from several: no BIT of a column any more.
+    /// The type of a value that a function has computed from several: no BIT and no string of a column any more.
     pub(crate) fn computed(self) -> Self {
         let coercibility = if self.is_bits() { Coercibility::Numeric } else { self.coercibility };
-        ExprType { coercibility, ..self }
+        let strings = self.strings();
+        let origin = self.origin.filter(|origin| !origin.is_string());
+        ExprType { coercibility, origin, strings, ..self }
     }
 
     /// With how many digits its numbers are shown, zeros in front, if they are those of a ZEROFILL or YEAR column.
@@ -243,6 +285,12 @@ impl ExprType {
     /// Text of at most so many characters.
     pub fn text(length: u32, collation: CollationId) -> Self {
         ExprType { length, collation, coercibility: Coercibility::Coercible, ..ExprType::of_kind(Kind::Str) }
+    }
+
+    /// The text of a moment that is computed from text.
+    pub(crate) fn moment_text() -> Self {
+        const CHARS: u32 = 29;
+        ExprType { strings: Strings::Fixed, ..ExprType::text(CHARS, CollationId::DEFAULT) }
     }
 
     /// A document.
@@ -283,9 +331,32 @@ impl ExprType {
 
     /// How many characters its text takes at most.
     pub fn text_length(&self) -> u32 {
-        match self.kind {
-            Kind::Decimal => self.length + 1 + (self.decimals > 0) as u32,
+        let with_point = self.length.saturating_add(1 + (self.decimals > 0) as u32);
+        match (self.kind, self.decimals) {
+            (Kind::Decimal, _) => with_point,
+            (Kind::Double, NOT_FIXED..) => DOUBLE_CHARS_MAX,
+            (Kind::Float, NOT_FIXED..) => FLOAT_CHARS_MAX,
+            // A column of DOUBLE(M,D) holds numbers of M digits; what is computed may be any.
+            (Kind::Double | Kind::Float, _) if self.origin.is_some() => with_point.max(SHOWN_DOUBLE_CHARS),
+            (Kind::Double | Kind::Float, decimals) => DIGITS_OF_GREATEST + 2 + decimals as u32,
             _ => self.length,
+        }
+    }
+
+    /// How long it is as a string of that kind at most: in bytes as a binary string, otherwise in characters.
+    pub(crate) fn length_as(&self, kind: Kind) -> u32 {
+        if kind == Kind::Bytes { self.byte_length() } else { self.text_length() }
+    }
+
+    /// How many bytes it takes at most as a string in its own character set.
+    pub(crate) fn byte_length(&self) -> u32 {
+        match self.kind {
+            Kind::Str | Kind::Any => self.length.saturating_mul(match self.collation.charset() {
+                // Text of mixed character sets is UTF-8 here.
+                Charset::Binary => Charset::Utf8Mb4.max_bytes_per_char(),
+                charset => charset.max_bytes_per_char(),
+            }),
+            _ => self.text_length(),
         }
     }
 
@@ -311,168 +382,17 @@ impl ExprType {
             _ => 20,
         }
     }
-
-    /// The column type that CREATE TABLE … SELECT makes of it, and from which a result column's metadata comes. NULL becomes
-    /// `binary(0)`, as in MySQL.
-    pub fn to_column_type(&self) -> ColumnType {
-        if let Some(origin) = &self.origin {
-            return origin.clone();
-        }
-        match self.kind {
-            Kind::Null => ColumnType::Binary { bytes: 0 },
-            Kind::Int => ColumnType::BigInt { unsigned: false },
-            Kind::UInt => ColumnType::BigInt { unsigned: true },
-            Kind::Float => ColumnType::Float { unsigned: false },
-            Kind::Double => ColumnType::Double { unsigned: false },
-            Kind::Decimal => {
-                ColumnType::Decimal { precision: self.length.clamp(1, 65) as u8, scale: self.decimals, unsigned: false }
-            }
-            Kind::Str | Kind::Any => match self.length {
-                0..=VARCHAR_CHARS_MAX => ColumnType::VarChar { chars: self.length },
-                longer => ColumnType::Text { size: blob_size(longer.saturating_mul(4)) },
-            },
-            Kind::Bytes => match self.length {
-                0..=VARBINARY_BYTES_MAX => ColumnType::VarBinary { bytes: self.length },
-                longer => ColumnType::Blob { size: blob_size(longer) },
-            },
-            Kind::Date => ColumnType::Date,
-            Kind::Time => ColumnType::Time { fsp: self.decimals },
-            Kind::DateTime => ColumnType::DateTime { fsp: self.decimals },
-            Kind::Json => ColumnType::Json,
-        }
-    }
-
-    /// The type of a table's column: as in MySQL an INT where what is computed has few enough digits, though the protocol describes a BIGINT.
-    fn to_stored_type(&self) -> ColumnType {
-        match self.kind {
-            Kind::Int | Kind::UInt if self.origin.is_none() && self.length <= INT_CHARS_MAX => {
-                ColumnType::Int { unsigned: self.kind == Kind::UInt }
-            }
-            _ => self.to_column_type(),
-        }
-    }
-
-    /// A column of this type: for CREATE TABLE … SELECT, temporary results and metadata.
-    pub fn to_column(&self, name: &str) -> ColumnDef {
-        let mut column = ColumnDef::new(name, self.to_stored_type());
-        column.nullable = self.nullable;
-        column.collation = if column.ty.has_charset() { self.collation } else { CollationId::BINARY };
-        column.zerofill = self.zeros().is_some() && column.ty != ColumnType::Year;
-        let truth = self.origin == Some(ColumnType::TinyInt { unsigned: false }) && self.length == 1;
-        if matches!(self.kind, Kind::Float | Kind::Double) && self.decimals < NOT_FIXED {
-            column.float_digits = Some((u8::try_from(self.length).unwrap_or(u8::MAX), self.decimals));
-        }
-        if column.ty.integer().is_some() && (column.zerofill || truth) {
-            column.display_width = u8::try_from(self.length).ok();
-        }
-        column
-    }
-
-    /// The type of a column of a UNION (and of CASE, IF, COALESCE): both sides' values fit.
-    pub fn union(&self, other: &ExprType) -> ExprType {
-        let nullable = self.nullable || other.nullable;
-        let mut ty = match (self.kind, other.kind) {
-            (Kind::Null | Kind::Any, _) => other.clone(),
-            (_, Kind::Null | Kind::Any) => self.clone(),
-            _ if self.kind == other.kind
-                && self.origin == other.origin
-                && (self.origin.is_some() && !matches!(self.kind, Kind::Float | Kind::Double)
-                    || self.decimals == other.decimals && self.kind != Kind::Decimal) =>
-            {
-                self.clone()
-            }
-            _ => self.union_kind(other),
-        };
-        ty.nullable = nullable;
-        ty.utc = false;
-        if ty.kind.is_string() || self.kind.is_text() && other.kind.is_text() {
-            (ty.collation, ty.coercibility) = aggregate_collations(self, other);
-        }
-        if ty.kind == Kind::Json {
-            // A document that was chosen is no column's.
-            return ExprType { origin: None, length: u32::MAX / 4, ..ty };
-        }
-        ty.length = ty.length.max(if ty.kind.is_string() { self.text_length().max(other.text_length()) } else { 0 });
-        if ty.kind == self.kind && ty.kind == other.kind && ty.kind != Kind::Decimal {
-            ty.length = self.length.max(other.length);
-        }
-        ty
-    }
-
-    fn union_kind(&self, other: &ExprType) -> ExprType {
-        use Kind::*;
-        let fsp = self.decimals.max(other.decimals);
-        match (self.kind, other.kind) {
-            (Int, Int) | (UInt, UInt) => match (&self.origin, &other.origin) {
-                (Some(a), Some(b)) if a.integer().is_some() && b.integer().is_some() => {
-                    let wider = if a.integer() < b.integer() { other } else { self };
-                    ExprType { zerofill: false, ..wider.clone() }
-                }
-                _ => ExprType::of_kind(self.kind),
-            },
-            (Int, UInt) | (UInt, Int) => {
-                let unsigned = if self.kind == UInt { self } else { other };
-                // INT UNSIGNED fits BIGINT; BIGINT UNSIGNED beside a signed number does not.
-                match unsigned.length {
-                    ..19 => ExprType::of_kind(Int),
-                    _ => ExprType::decimal(self.int_digits().max(other.int_digits()), 0),
-                }
-            }
-            (Float, Float) => match self.decimals.max(other.decimals) {
-                NOT_FIXED.. => ExprType::of_kind(Float),
-                decimals => ExprType { decimals, ..ExprType::of_kind(Float) },
-            },
-            (Float, Int | UInt) if has_few_digits(other) => ExprType::of_kind(Float),
-            (Int | UInt, Float) if has_few_digits(self) => ExprType::of_kind(Float),
-            (a, b) if a.is_numeric() && b.is_numeric() => {
-                if matches!(a, Float | Double) || matches!(b, Float | Double) {
-                    return ExprType::double(self.decimals_of_double().max(other.decimals_of_double()));
-                }
-                ExprType::decimal(self.int_digits().max(other.int_digits()) + fsp as u32, fsp)
-            }
-            (Date, Date) => ExprType::of_kind(Date),
-            (Time, Time) => ExprType::temporal(Time, fsp),
-            (a, b) if a.is_temporal() && b.is_temporal() => ExprType::temporal(DateTime, fsp),
-            // A BIT is a binary string beside what is no number.
-            (a, b) if (self.is_bits() || other.is_bits()) && !(a.is_numeric() && b.is_numeric()) => {
-                match aggregate_collations(self, other).0 {
-                    CollationId::BINARY => ExprType::bytes(0),
-                    _ => ExprType::text(0, CollationId::DEFAULT),
-                }
-            }
-            // Of text and a binary string the one that insists more.
-            (Str, Bytes) | (Bytes, Str) if aggregate_collations(self, other).0 != CollationId::BINARY => {
-                ExprType::text(0, CollationId::DEFAULT)
-            }
-            (Json, Json) => ExprType::json(),
-            // With anything else a document is text.
-            (Json, _) | (_, Json) => ExprType::text(u32::MAX / 4, CollationId::UTF8MB4_BIN),
-            (Bytes, _) | (_, Bytes) => ExprType::bytes(0),
-            _ => ExprType::text(0, CollationId::DEFAULT),
-        }
-    }
 }
 
-/// Whether it is a column of which a FLOAT holds all numbers.
-fn has_few_digits(ty: &ExprType) -> bool {
-    match &ty.origin {
-        Some(ColumnType::Year) => true,
-        Some(origin) => matches!(origin.integer(), Some((1..=3, _))),
-        None => false,
-    }
-}
+/// The most characters of a DOUBLE, `-0.0000000000000012345678901234567`, and of a FLOAT, `-0.00000000000000123456`.
+const DOUBLE_CHARS_MAX: u32 = 34;
+const FLOAT_CHARS_MAX: u32 = 23;
 
-/// The most characters of a VARCHAR, and bytes of a VARBINARY, that CREATE TABLE … SELECT makes.
-const VARCHAR_CHARS_MAX: u32 = 16_383;
-const VARBINARY_BYTES_MAX: u32 = 65_535;
+/// The characters that a number with a fixed number of digits after the point has room for even if its column has fewer, as in MySQL.
+const SHOWN_DOUBLE_CHARS: u32 = 22;
 
-/// The most characters, with the sign, of a number of which CREATE TABLE … SELECT makes an INT.
-const INT_CHARS_MAX: u32 = 11;
-
-fn blob_size(bytes: u32) -> types::BlobSize {
-    use types::BlobSize::*;
-    [Tiny, Normal, Medium].into_iter().find(|size| bytes <= size.max_bytes()).unwrap_or(Long)
-}
+/// The digits before the point of the greatest DOUBLE.
+const DIGITS_OF_GREATEST: u32 = 309;
 
 /// Kind, length and decimals of a column's values.
 fn stored_kind(ty: &ColumnType) -> (Kind, u32, u8) {
@@ -546,7 +466,6 @@ pub(crate) fn aggregate_collations(a: &ExprType, b: &ExprType) -> (CollationId, 
 
 /// Two collations that insist equally: binary wins, Unicode over others, any over ascii, `_bin` of the same character set over others.
 fn resolve_conflict(a: &ExprType, b: &ExprType) -> (CollationId, Coercibility) {
-    use types::charset::Charset;
     let charsets = (a.collation.charset(), b.collation.charset());
     match charsets {
         (Charset::Binary, _) => (a.collation, a.coercibility),

@@ -12,10 +12,18 @@ use super::{Args, FunctionInfo, LONG_TEXT, line, short_int, some};
 use crate::expr::types::ExprType;
 
 pub(super) static TABLE: &[FunctionInfo] = &[
-    line("compress", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(5)), compress),
+    line("compress", 1, 1, |args, _| ExprType::bytes(compressed_length(args[0].ty.byte_length())), compress),
     line("uncompress", 1, 1, |_, _| ExprType::bytes(LONG_TEXT), uncompress),
     line("uncompressed_length", 1, 1, short_int::<11>, uncompressed_length),
 ];
+
+/// How long so many bytes may become: a stream of what cannot be compressed has a bit more than those, and there are the length in front and the point
+/// behind it.
+fn compressed_length(bytes: u32) -> u32 {
+    const OF_STREAM: u32 = 13;
+    let more = (bytes >> 12) + (bytes >> 14) + (bytes >> 25) + OF_STREAM + HEAD as u32 + 1;
+    bytes.saturating_add(more)
+}
 
 /// Bytes of the length in front of the stream.
 const HEAD: usize = 4;

@@ -5,13 +5,13 @@ use std::cmp::Ordering;
 use base::SqlError;
 use types::decimal::Rounding;
 use types::temporal::parse::Allow;
-use types::{Date, DateTime, Value};
+use types::{CollationId, Date, DateTime, Value};
 
 use crate::expr::copied::Copied;
 use types::column::choice_number;
 
 use super::time::fraction_of;
-use super::{Args, FunctionInfo, MANY, int, line, nullable_int, short_int, some};
+use super::{Args, FunctionInfo, MANY, int, line, short_int, short_nullable_int, some};
 use crate::expr::SqlMode;
 use crate::expr::beside::year_of;
 use crate::expr::build::{self, coerce_to, union_of};
@@ -19,9 +19,10 @@ use crate::expr::choice::condition_of_if;
 use crate::expr::coerce;
 use crate::expr::compare::compare;
 use crate::expr::context::SessionInfo;
+use crate::expr::order::is_member_list;
 use crate::expr::stored;
-use crate::expr::tree::{CompareOp, Expr};
-use crate::expr::types::{ExprType, Kind, aggregate_collations};
+use crate::expr::tree::{CompareOp, Expr, ExprKind};
+use crate::expr::types::{ExprType, Kind, Strings, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line(
@@ -37,15 +38,15 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     .joins(1),
     line("ifnull", 2, 2, coalesced, coalesce).joins(0),
     line("coalesce", 1, MANY, coalesced, coalesce).joins(0),
-    line("nullif", 2, 2, |args, _| ExprType { utc: false, ..args[1].ty.clone() }.passed_on().nullable(true), nullif)
-        .compares(2),
+    line("nullif", 2, 2, |args, _| nullif_type(&args[1].ty), nullif).compares(2),
     line("isnull", 1, 1, |_, _| ExprType::truth(false), |args| Ok(Value::from(args.value(0)?.is_null()))),
     line("greatest", 2, MANY, extreme_type, |args| extreme(args, Ordering::Greater)).joins(0),
     line("least", 2, MANY, extreme_type, |args| extreme(args, Ordering::Less)).joins(0),
     line("strcmp", 2, 2, short_int::<2>, strcmp).compares(2),
     line("interval", 2, MANY, |_, _| ExprType { length: 2, ..ExprType::of_kind(Kind::Int) }.nullable(false), interval),
     line("sleep", 1, 1, int, |_| Err(SqlError::not_supported("SLEEP() in this place"))).waiting(),
-    line("benchmark", 2, 2, nullable_int, |_| Err(SqlError::not_supported("BENCHMARK() in this place"))).waiting(),
+    line("benchmark", 2, 2, short_nullable_int::<2>, |_| Err(SqlError::not_supported("BENCHMARK() in this place")))
+        .waiting(),
     line(
         "any_value",
         1,
@@ -200,10 +201,25 @@ fn coalesce(args: &Args<'_>) -> Result<Value, SqlError> {
 /// NULLIF's arguments as it is computed: `a = b`, and `a` again.
 pub(super) fn compare_first(name: &str, args: Vec<Expr>) -> Result<Vec<Expr>, SqlError> {
     match <[Expr; 2]>::try_from(args) {
-        Ok([a, b]) if name == "nullif" => Ok(vec![build::compare(CompareOp::Eq, a.clone(), b)?, a]),
+        Ok([a, b]) if name == "nullif" => {
+            // A constant that is compared as a binary string is one.
+            let is_literal = matches!(a.kind, ExprKind::Literal(_)) && a.ty.kind == Kind::Str;
+            let is_binary = b.ty.kind == Kind::Bytes && aggregate_collations(&a.ty, &b.ty).0 == CollationId::BINARY;
+            let a = if is_literal && is_binary { build::cast_to_bytes(a) } else { a };
+            Ok(vec![build::compare(CompareOp::Eq, a.clone(), b)?, a])
+        }
         Ok(args) => Ok(args.into()),
         Err(args) => Ok(args),
     }
+}
+
+/// What is a member of a list gives a text of fixed length, as in MySQL.
+fn nullif_type(ty: &ExprType) -> ExprType {
+    let is_member = is_member_list(ty);
+    let ty = ExprType { utc: false, nullable: true, ..ty.clone() }.passed_on();
+    // It gives a BIT of a column as one.
+    let given = ExprType { coercibility: ty.coercibility, ..ty.computed() };
+    ExprType { strings: if is_member { Strings::Fixed } else { given.strings }, ..given }
 }
 
 fn nullif(args: &Args<'_>) -> Result<Value, SqlError> {

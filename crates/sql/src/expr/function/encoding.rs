@@ -6,7 +6,7 @@ use types::charset::{char_count, prefix_bytes};
 use types::collation::Pad;
 use types::{ColumnType, Value, collation};
 
-use super::{Args, FunctionInfo, int, line, own_text, short_uint, some};
+use super::{Args, FunctionInfo, int, length, line, own_text, short_uint, some, truth};
 use crate::expr::beside::literal_bits;
 use crate::expr::bits;
 use crate::expr::coerce;
@@ -14,28 +14,28 @@ use crate::expr::types::{ExprType, Kind};
 use crate::expr::whole;
 
 pub(super) static TABLE: &[FunctionInfo] = &[
-    line("hex", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(8).max(16), session), hex),
-    line("unhex", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), unhex),
-    line("to_base64", 1, 1, |args, session| own_text(args[0].ty.text_length().saturating_mul(6), session), to_base64),
-    line("from_base64", 1, 1, |args, _| ExprType::bytes(args[0].ty.text_length()), from_base64),
-    line("bin", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 2)),
-    line("oct", 1, 1, |_, session| own_text(64, session), |args| in_base(args, 8)),
-    line("conv", 3, 3, |_, session| own_text(64, session), conv),
-    line("weight_string", 1, 2, |args, _| ExprType::bytes(args[0].ty.text_length().saturating_mul(4)), weight_string),
+    line("hex", 1, 1, length::hexadecimal, hex),
+    line("unhex", 1, 1, |args, _| ExprType::bytes(args[0].ty.byte_length().div_ceil(2)), unhex),
+    line("to_base64", 1, 1, length::base64, to_base64),
+    line("from_base64", 1, 1, length::of_base64, from_base64),
+    line("bin", 1, 1, length::digits, |args| in_base(args, 2)),
+    line("oct", 1, 1, length::digits, |args| in_base(args, 8)),
+    line("conv", 3, 3, length::digits, conv),
+    line("weight_string", 1, 2, length::weights, weight_string),
     line("inet_aton", 1, 1, |_, _| ExprType::of_kind(Kind::UInt), inet_aton),
-    line("inet_ntoa", 1, 1, |_, session| own_text(15, session), inet_ntoa),
+    line("inet_ntoa", 1, 1, |_, session| own_text(31, session), inet_ntoa),
     line("inet6_aton", 1, 1, |_, _| ExprType::bytes(16), inet6_aton),
     line("inet6_ntoa", 1, 1, |_, session| own_text(39, session), inet6_ntoa),
-    line("is_ipv4", 1, 1, int, |args| {
+    line("is_ipv4", 1, 1, truth, |args| {
         let text = some!(args.text(0)?);
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv4(text).is_some())))
     }),
-    line("is_ipv6", 1, 1, int, |args| {
+    line("is_ipv6", 1, 1, truth, |args| {
         let text = some!(args.text(0)?);
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv6(text).is_some())))
     }),
-    line("is_ipv4_compat", 1, 1, int, |args| Ok(Value::from(holds_ipv4(args, &[0; 12])?))),
-    line("is_ipv4_mapped", 1, 1, int, |args| Ok(Value::from(holds_ipv4(args, &MAPPED)?))),
+    line("is_ipv4_compat", 1, 1, truth, |args| Ok(Value::from(holds_ipv4(args, &[0; 12])?))),
+    line("is_ipv4_mapped", 1, 1, truth, |args| Ok(Value::from(holds_ipv4(args, &MAPPED)?))),
     line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(bits::count(&args.args[0], &*args.value(0)?, args.ctx)?).into()))
     }),
@@ -98,11 +98,8 @@ fn unhex(args: &Args<'_>) -> Result<Value, SqlError> {
 }
 
 fn to_base64(args: &Args<'_>) -> Result<Value, SqlError> {
-    /// Bytes of the text that are a line's.
-    const LINE: u64 = 76;
     let bytes = some!(args.bytes(0)?);
-    let digits = (bytes.len() as u64).div_ceil(3) * 4;
-    if let Some(null) = args.too_long(digits + digits.saturating_sub(1) / LINE)? {
+    if let Some(null) = args.too_long(length::in_base64(bytes.len() as u64))? {
         return Ok(null);
     }
     let mut out = Vec::new();
@@ -294,8 +291,12 @@ fn ipv4(text: &str) -> Option<[u8; 4]> {
     parts.try_into().ok()
 }
 
-/// Its last four bytes may be written as an IPv4 address, with zeros in front of its numbers.
+/// Its last four bytes may be written as an IPv4 address, with zeros in front of its numbers. MySQL takes no text that is longer than eight groups of digits.
 fn ipv6(text: &str) -> Option<std::net::Ipv6Addr> {
+    const LONGEST: usize = 39;
+    if text.len() > LONGEST {
+        return None;
+    }
     let last = text.rfind(':').map_or(0, |at| at + 1);
     match ipv4(&text[last..]).filter(|_| last > 0) {
         Some(address) => format!("{}{}", &text[..last], std::net::Ipv4Addr::from(address)).parse().ok(),

@@ -3,7 +3,7 @@
 use base::{SqlError, codes};
 use types::{CollationId, Value};
 
-use super::{Args, FunctionInfo, line, nullable_uint, own_text, some, system_text};
+use super::{Args, FunctionInfo, line, nullable_uint, own_text, short_nullable_int, some, system_text};
 use crate::expr::context::SessionInfo;
 use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind};
@@ -31,23 +31,34 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("last_insert_id", 0, 1, super::uint, last_insert_id).per_execution(),
     line("row_count", 0, 0, fixed_int, |args| Ok(Value::Int(args.ctx.session.row_count))).per_execution(),
     line("found_rows", 0, 0, fixed_int, |args| Ok(Value::Int(args.ctx.session.found_rows as i64))).per_execution(),
-    line("charset", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).charset().name()))),
-    line("collation", 1, 1, name, |args| Ok(Value::str_static(collation_of(args).name()))),
-    line("coercibility", 1, 1, fixed_int, |args| Ok(Value::Int(args.args[0].ty.coercibility.number()))),
-    line("uuid", 0, 0, |_, _| system_text(36).nullable(false), |args| Ok(Value::str(uuid_text(&uuid(args)))))
-        .volatile(),
+    line("charset", 1, 1, schema, |args| Ok(Value::str_static(collation_of(args).charset().name()))),
+    line("collation", 1, 1, schema, |args| Ok(Value::str_static(collation_of(args).name()))),
+    line(
+        "coercibility",
+        1,
+        1,
+        |_, _| ExprType { length: 10, ..ExprType::of_kind(Kind::Int) }.nullable(false),
+        |args| Ok(Value::Int(args.args[0].ty.coercibility.number())),
+    ),
+    line("uuid", 0, 0, |_, _| system_text(36), |args| Ok(Value::str(uuid_text(&uuid(args))))).volatile(),
     line("uuid_short", 0, 0, fixed_uint, uuid_short).volatile(),
-    line("is_uuid", 1, 1, super::int, |args| Ok(Value::from(parse_uuid(&some!(args.text(0)?)).is_some()))),
+    line(
+        "is_uuid",
+        1,
+        1,
+        |_, _| ExprType::truth(true),
+        |args| Ok(Value::from(parse_uuid(&some!(args.text(0)?)).is_some())),
+    ),
     line("uuid_to_bin", 1, 2, |_, _| ExprType::bytes(16), uuid_to_bin),
     line("bin_to_uuid", 1, 2, |_, session| own_text(36, session), bin_to_uuid),
     line("random_bytes", 1, 1, |_, _| ExprType::bytes(1024), random_bytes).volatile(),
     line("name_const", 2, 2, |args, _| args[1].ty.clone(), |args| Ok(args.value(1)?.into_owned())),
     line("ps_current_thread_id", 0, 0, fixed_uint, |args| Ok(Value::UInt(args.ctx.session.connection_id as u64)))
         .per_execution(),
-    line("get_lock", 2, 2, super::nullable_int, refuse).waiting(),
-    line("release_lock", 1, 1, super::nullable_int, refuse).waiting(),
+    line("get_lock", 2, 2, short_nullable_int::<2>, refuse).waiting(),
+    line("release_lock", 1, 1, short_nullable_int::<2>, refuse).waiting(),
     line("release_all_locks", 0, 0, fixed_uint, refuse).waiting(),
-    line("is_free_lock", 1, 1, super::nullable_int, refuse).waiting(),
+    line("is_free_lock", 1, 1, short_nullable_int::<2>, refuse).waiting(),
     line("is_used_lock", 1, 1, nullable_uint, refuse).waiting(),
     line("wait_for_executed_gtid_set", 1, 2, super::nullable_int, refuse).waiting(),
     line("master_pos_wait", 2, 4, super::nullable_int, refuse).waiting(),

@@ -12,6 +12,7 @@ mod form;
 mod hash;
 mod info;
 pub(crate) mod json;
+mod length;
 mod math;
 mod missing;
 mod regexp;
@@ -530,8 +531,14 @@ fn truth(args: &[Expr], _: &SessionInfo) -> ExprType {
     ExprType::truth(any_nullable(args))
 }
 
-/// Text (or a binary string, if that wins over the text) with all arguments' collation and so many characters.
-fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
+/// Text (or a binary string, if that wins over the text) with all arguments' collation, as long as `length` says of the kind that it is.
+fn text_of(args: &[Expr], length: impl FnOnce(Kind) -> u32, session: &SessionInfo) -> ExprType {
+    let ty = joined_text(args, session);
+    ExprType { length: length(ty.kind), ..ty }
+}
+
+/// The same without its length.
+fn joined_text(args: &[Expr], session: &SessionInfo) -> ExprType {
     let mut all: Option<ExprType> = None;
     for arg in args.iter().filter(|arg| arg.ty.kind.is_text()) {
         all = Some(match all {
@@ -544,34 +551,24 @@ fn text_of(args: &[Expr], length: u32, session: &SessionInfo) -> ExprType {
     }
     let is_number = |arg: &Expr| arg.ty.kind.is_numeric() || arg.ty.kind.is_temporal();
     match all {
-        None => ExprType::text(length, session.collation_connection),
+        None => own_text(0, session),
         // What is no text settles a conflict.
-        Some(ExprType { coercibility: Coercibility::None, .. }) if args.iter().any(is_number) => {
-            ExprType::text(length, session.collation_connection)
-        }
+        Some(ExprType { coercibility: Coercibility::None, .. }) if args.iter().any(is_number) => own_text(0, session),
         Some(ExprType { collation: CollationId::BINARY, coercibility, .. }) => {
-            ExprType { coercibility, ..ExprType::bytes(length) }
+            ExprType { coercibility, ..ExprType::bytes(0) }
         }
-        Some(ExprType { collation, coercibility, .. }) => {
-            ExprType { collation, coercibility, ..ExprType::text(length, session.collation_connection) }
-        }
+        Some(ExprType { collation, coercibility, .. }) => ExprType { collation, coercibility, ..own_text(0, session) },
     }
 }
 
 /// Text as long as all arguments together.
 fn text_of_all(args: &[Expr], session: &SessionInfo) -> ExprType {
-    let length = args.iter().fold(0u32, |sum, arg| sum.saturating_add(arg.ty.text_length()));
-    text_of(args, length, session)
+    text_of(args, |kind| args.iter().fold(0u32, |sum, arg| sum.saturating_add(arg.ty.length_as(kind))), session)
 }
 
 /// Text like the first argument.
 fn text_of_first(args: &[Expr], session: &SessionInfo) -> ExprType {
-    text_of(&args[..1], args[0].ty.text_length(), session)
-}
-
-/// Text of unknown length like the first argument.
-fn long_text_of_first(args: &[Expr], session: &SessionInfo) -> ExprType {
-    text_of(&args[..1], LONG_TEXT, session)
+    text_of(&args[..1], |kind| args[0].ty.length_as(kind), session)
 }
 
 /// Longer than any VARCHAR.

@@ -32,7 +32,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     .compares(2),
     line("regexp_instr", 2, 6, int, regexp_instr).compares(2),
     line("regexp_substr", 2, 5, text_of_first, regexp_substr).compares(2),
-    line("regexp_replace", 3, 6, |args, session| text_of(&args[..1], LONG_TEXT, session), regexp_replace).compares(2),
+    line("regexp_replace", 3, 6, |args, session| text_of(&args[..1], |_| LONG_TEXT, session), regexp_replace)
+        .compares(2),
 ];
 
 /// 3995 for a binary string beside text.

@@ -7,27 +7,24 @@ use types::charset::{Charset, char_count, prefix_bytes};
 use types::{ColumnType, Value, collation};
 
 use super::case::{lower, upper};
-use super::{
-    Args, FunctionInfo, LONG_TEXT, MANY, int, line, long_text_of_first, own_text, short_int, some, text_of,
-    text_of_all, text_of_first,
-};
+use super::length::{self, EXPORTED_BITS};
+use super::{Args, FunctionInfo, MANY, int, line, short_int, some, text_of_all, text_of_first};
 use crate::expr::arithmetic;
 use crate::expr::build::TrimSide;
 use crate::expr::coerce;
 use crate::expr::compare::{compare, have_same_bits};
-use crate::expr::context::SessionInfo;
 use crate::expr::locale::Locale;
-use crate::expr::tree::{Constancy, Expr, ExprKind};
+use crate::expr::tree::Constancy;
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("concat", 1, MANY, text_of_all, concat).joins(0),
-    line("concat_ws", 2, MANY, text_of_all, concat_ws).joins(0),
-    line("substring", 2, 3, text_of_first, substring),
-    line("substr", 2, 3, text_of_first, substring),
-    line("mid", 2, 3, text_of_first, substring),
-    line("left", 2, 2, cut, |args| side(args, true)),
-    line("right", 2, 2, cut, |args| side(args, false)),
+    line("concat_ws", 2, MANY, length::separated, concat_ws).joins(0),
+    line("substring", 2, 3, length::part, substring),
+    line("substr", 2, 3, length::part, substring),
+    line("mid", 2, 3, length::part, substring),
+    line("left", 2, 2, length::cut, |args| side(args, true)),
+    line("right", 2, 2, length::cut, |args| side(args, false)),
     line("substring_index", 3, 3, text_of_first, substring_index),
     line("length", 1, 1, short_int::<11>, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64))),
     line("octet_length", 1, 1, short_int::<11>, |args| Ok(Value::Int(some!(args.bytes(0)?).len() as i64))),
@@ -38,65 +35,33 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("ucase", 1, 1, text_of_first, upper),
     line("lower", 1, 1, text_of_first, lower),
     line("lcase", 1, 1, text_of_first, lower),
-    line("trim", 2, 3, |args, session| text_of(&args[1..2], args[1].ty.text_length(), session), trim),
+    line("trim", 2, 3, length::trimmed, trim),
     line("ltrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Leading)),
     line("rtrim", 1, 1, text_of_first, |args| trim_spaces(args, TrimSide::Trailing)),
-    line("replace", 3, 3, long_text_of_first, replace),
-    line("repeat", 2, 2, repeated, repeat),
+    line("replace", 3, 3, length::replaced, replace),
+    line("repeat", 2, 2, length::repeated, repeat),
     line("reverse", 1, 1, text_of_first, reverse),
-    line("space", 1, 1, |args, session| own_text(written_count(&args[0]).unwrap_or(LONG_TEXT), session), space),
-    line("lpad", 3, 3, padded, |args| pad(args, true)),
-    line("rpad", 3, 3, padded, |args| pad(args, false)),
-    line("insert", 4, 4, inserted, insert),
+    line("space", 1, 1, length::spaces, space),
+    line("lpad", 3, 3, length::padded, |args| pad(args, true)),
+    line("rpad", 3, 3, length::padded, |args| pad(args, false)),
+    line("insert", 4, 4, length::inserted, insert),
     line("locate", 2, 3, short_int::<11>, |args| locate(args, 0, 1)),
     line("position", 2, 2, short_int::<11>, |args| locate(args, 0, 1)),
     line("instr", 2, 2, short_int::<11>, |args| locate(args, 1, 0)),
     line("field", 2, MANY, |_, _| ExprType { length: 11, ..ExprType::of_kind(Kind::Int) }.nullable(false), field),
     line("find_in_set", 2, 2, short_int::<11>, find_in_set).compares(2),
-    line("elt", 2, MANY, |args, session| text_of_all(&args[1..], session), elt).joins(1),
-    line("make_set", 2, MANY, |args, session| text_of_all(&args[1..], session), make_set).joins(1),
-    line("export_set", 3, 5, exported_set, export_set).joins(1),
+    line("elt", 2, MANY, length::one_of, elt).joins(1),
+    line("make_set", 2, MANY, length::members, make_set).joins(1),
+    line("export_set", 3, 5, length::exported, export_set).joins(1),
     line("ascii", 1, 1, short_int::<4>, |args| {
         Ok(Value::Int(some!(args.bytes(0)?).first().map_or(0, |&byte| byte as i64)))
     }),
     line("ord", 1, 1, int, ord),
-    line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32).nullable(false), char_of),
-    line(
-        "quote",
-        1,
-        1,
-        |args, session| text_of(args, args[0].ty.text_length().saturating_mul(2).saturating_add(2), session),
-        quote,
-    ),
-    line("format", 2, 3, |_, session| own_text(128, session), format_number),
-    line("soundex", 1, 1, |args, session| text_of(args, args[0].ty.text_length().max(4), session), soundex),
+    line("char", 1, MANY, |args, _| ExprType::bytes(4 * args.len() as u32), char_of),
+    line("quote", 1, 1, length::quoted, quote),
+    line("format", 2, 3, length::formatted, format_number),
+    line("soundex", 1, 1, length::soundex, soundex),
 ];
-
-/// A number of characters that is written in the statement.
-fn written_count(arg: &Expr) -> Option<u32> {
-    match &arg.kind {
-        ExprKind::Literal(Value::Int(n)) => Some(u32::try_from((*n).max(0)).unwrap_or(LONG_TEXT).min(LONG_TEXT)),
-        _ => None,
-    }
-}
-
-fn cut(args: &[Expr], session: &SessionInfo) -> ExprType {
-    let length = args[0].ty.text_length();
-    text_of(&args[..1], written_count(&args[1]).map_or(length, |count| count.min(length)), session)
-}
-
-fn repeated(args: &[Expr], session: &SessionInfo) -> ExprType {
-    let length = written_count(&args[1]).map_or(LONG_TEXT, |count| count.saturating_mul(args[0].ty.text_length()));
-    text_of(&args[..1], length.min(LONG_TEXT), session)
-}
-
-fn padded(args: &[Expr], session: &SessionInfo) -> ExprType {
-    text_of(&args[..1], written_count(&args[1]).unwrap_or(LONG_TEXT), session)
-}
-
-fn inserted(args: &[Expr], session: &SessionInfo) -> ExprType {
-    text_of(&args[..1], args[0].ty.text_length().saturating_add(args[3].ty.text_length()), session)
-}
 
 fn concat(args: &Args<'_>) -> Result<Value, SqlError> {
     let mut out = Vec::new();
@@ -429,15 +394,6 @@ fn make_set(args: &Args<'_>) -> Result<Value, SqlError> {
         }
     }
     Ok(args.string(chosen.join(&b","[..])))
-}
-
-/// The flags of `EXPORT_SET` if the statement does not say how many.
-const EXPORTED_BITS: usize = 64;
-
-fn exported_set(args: &[Expr], session: &SessionInfo) -> ExprType {
-    let length = |arg: Option<&Expr>, or: u32| arg.map_or(or, |arg| arg.ty.text_length());
-    let each = length(args.get(1), 0).max(length(args.get(2), 0)).saturating_add(length(args.get(3), 1));
-    text_of(&args[1..args.len().min(4)], each.saturating_mul(EXPORTED_BITS as u32), session)
 }
 
 /// `EXPORT_SET(bits, on, off, separator, count)`: a text for each bit, the lowest first.

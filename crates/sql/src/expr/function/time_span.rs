@@ -80,7 +80,7 @@ pub(super) fn addtime_type(args: &[Expr], session: &SessionInfo) -> ExprType {
     match args[0].ty.kind {
         Kind::Time => ExprType::temporal(Kind::Time, fsp),
         Kind::DateTime | Kind::Date => ExprType::temporal(Kind::DateTime, fsp),
-        _ => ExprType::text(26, types::CollationId::DEFAULT),
+        _ => ExprType::moment_text(),
     }
 }
 
