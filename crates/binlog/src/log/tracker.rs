@@ -1,7 +1,7 @@
 //! Where transactions begin and end in a sequence of events, in either dialect.
 
 use crate::error::DecodeError;
-use crate::event::{ChecksumAlgorithm, EventType, MariaGtid, QueryEvent, RawEvent};
+use crate::event::{ChecksumAlgorithm, EventType, HEADER_SIZE, MariaGtid, QueryEvent, RawEvent};
 
 /// Follows the events of a log one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,6 +59,9 @@ impl TransactionTracker {
 /// # Errors
 /// When they are not; checksums are not looked at.
 pub(super) fn check_said_length(bytes: &[u8], checksum: ChecksumAlgorithm) -> Result<(), DecodeError> {
+    if ends_with_its_xid(bytes) {
+        return Ok(());
+    }
     let mut tracker = TransactionTracker::default();
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -73,6 +76,28 @@ pub(super) fn check_said_length(bytes: &[u8], checksum: ChecksumAlgorithm) -> Re
         TransactionTracker::Outside => Ok(()),
         _ => Err(wrong_length(bytes.len() as u64, "before its last event")),
     }
+}
+
+/// Whether the bytes are events of which the last is the first XID, and only the first begins a transaction. That is nearly all there is, and
+/// seen by types and lengths alone.
+fn ends_with_its_xid(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    let mut is_first = true;
+    while let Some((header, _)) = rest.split_first_chunk::<HEADER_SIZE>() {
+        let event_type = EventType(header[4]);
+        let length = u32::from_le_bytes([header[9], header[10], header[11], header[12]]) as usize;
+        if length < HEADER_SIZE || length > rest.len() {
+            return false;
+        }
+        rest = &rest[length..];
+        match event_type {
+            EventType::XID => return rest.is_empty(),
+            EventType::XA_PREPARE | EventType::TRANSACTION_PAYLOAD => return false,
+            event_type if event_type.begins_transaction() != is_first || event_type.stands_between() => return false,
+            _ => is_first = false,
+        }
+    }
+    false
 }
 
 /// A GTID event says so many bytes, and the transaction does not end there.
