@@ -6,7 +6,10 @@ use std::time::Duration;
 
 use base::{CommitNumber, Gtid, LogPosition, UnixMicros, Uuid};
 use binlog::event::{QueryEvent, XaStatement};
-use binlog::{EventType, LargeHead, LogReader, LogTransaction, Next, QueryContext, RawEvent, SourcePosition};
+use binlog::{
+    BinlogError, EventType, LargeHead, LogEvent, LogReader, LogTransaction, Next, QueryContext, RawEvent,
+    SourcePosition, TransactionTracker,
+};
 use engine::gate::Passing;
 use engine::{DdlText, Engine, PublishPoint};
 use event_listener::Event;
@@ -126,6 +129,11 @@ impl Coordinator {
         self.held.is_none().then(|| (last, self.reader.position()))
     }
 
+    /// Of the transaction at which the reader stands.
+    fn reading(&self, error: BinlogError) -> ApplyError {
+        ApplyError::reading(self.reader.position(), error)
+    }
+
     fn named(&self, error: ApplyError) -> ApplyError {
         error.named(self.shared.engine.log())
     }
@@ -147,7 +155,8 @@ impl Coordinator {
         let (next, due) = match self.held.take() {
             Some(held) => held,
             None => {
-                let Some(next) = self.reader.next_up_to(memory).await? else { return Ok(None) };
+                let next = self.reader.next_up_to(memory).await;
+                let Some(next) = next.map_err(|error| self.reading(error))? else { return Ok(None) };
                 let head = match &next {
                     Next::Whole(transaction) => transaction.gtid_event.as_ref(),
                     Next::Large(head) => Some(&head.gtid_event),
@@ -187,7 +196,7 @@ impl Coordinator {
                 // Not rows as they are here, so all of it is needed at once.
                 Large::NotRows => {
                     self.reader = self.shared.engine.log().reader(head.start).without_verification();
-                    match self.reader.next_transaction().await? {
+                    match self.reader.next_transaction().await.map_err(|error| self.reading(error))? {
                         Some(transaction) => transaction,
                         None => return Ok(false),
                     }
@@ -226,7 +235,8 @@ impl Coordinator {
 
     /// Hands out many transactions at once; false if what comes next is not of the kind for that.
     async fn take_bulk(&mut self) -> Result<bool> {
-        let Some(batch) = self.reader.next_batch(BULK_BYTES).await? else { return Ok(false) };
+        let batch = self.reader.next_batch(BULK_BYTES).await;
+        let Some(batch) = batch.map_err(|error| self.reading(error))? else { return Ok(false) };
         self.dispatch().await?;
         let count = batch.transactions();
         self.stats.took_many(count as u64, batch.memory().len() as u64);
@@ -242,7 +252,10 @@ impl Coordinator {
         }
         self.settle().await?;
         if is_elsewhere {
-            self.reader = self.shared.engine.log().reader(head.end).without_verification();
+            let mut end = Ending::of(head);
+            while end.is_ahead(&self.reader) {
+                end.next_event(&mut self.reader).await?;
+            }
             self.publish_large(head);
             return Ok(Large::Installed);
         }
@@ -253,9 +266,10 @@ impl Coordinator {
         let mut decoder = Decoder::new(self.server_uuid());
         decoder.set_catalog(&engine.catalog());
         let mut staging = Staging::default();
-        while self.reader.position() < head.end {
+        let mut end = Ending::of(head);
+        while end.is_ahead(&self.reader) {
             self.shared.gate.check()?;
-            let Some(event) = self.reader.next_event().await? else { return Ok(Large::NotRows) };
+            let event = end.next_event(&mut self.reader).await?;
             let piece = event.into_piece();
             let mut rows = Vec::new();
             decoder.rows_of(piece.start, piece.events(), &mut rows)?;
@@ -357,16 +371,56 @@ impl Coordinator {
         self.shared.gate.wait_failure().await
     }
 
-    /// Ends the workers, and waits for that.
-    pub(crate) async fn stop(self) {
+    /// Ends the workers, and waits for that. If it ends because something could not be taken, everything before that is published, or the
+    /// first of that which could not be is the error.
+    pub(crate) async fn stop(mut self, result: Result<()>) -> Result<()> {
+        let result = match result {
+            Err(error) if error.of_transaction().is_some() => self.dispatch().await.and(Err(error)),
+            result => result,
+        };
         self.shared.queue.close();
         loop {
             let changed = self.workers_left.1.listen();
             if self.workers_left.0.load(Ordering::SeqCst) == 0 {
-                return;
+                break;
             }
             changed.await;
         }
+        if self.in_bulk {
+            // What is forgotten must not be part of a batch.
+            self.shared.engine.settle_bulk();
+        }
+        self.shared.engine.forget_unpublished();
+        self.shared.gate.check().and(result)
+    }
+}
+
+/// A large transaction that is taken event by event: it has to end where its head says.
+struct Ending<'a> {
+    head: &'a LargeHead,
+    tracker: TransactionTracker,
+}
+
+impl<'a> Ending<'a> {
+    fn of(head: &'a LargeHead) -> Self {
+        Ending { head, tracker: TransactionTracker::default() }
+    }
+
+    fn is_ahead(&self, reader: &LogReader) -> bool {
+        reader.position() < self.head.end
+    }
+
+    async fn next_event(&mut self, reader: &mut LogReader) -> Result<LogEvent> {
+        let at = self.head.start;
+        let bad = |reason: String| ApplyError::Event { at, reason };
+        let event = reader.next_event().await.map_err(|error| ApplyError::reading(at, error))?;
+        let event = event.ok_or_else(|| bad("it ends with the log".to_owned()))?;
+        let is_last = self.tracker.event(&event.raw()).map_err(|reason| bad(reason.0))?;
+        if is_last != (event.end == self.head.end) {
+            let reason = format!("its head says that it ends at {}, its events end elsewhere", self.head.end);
+            return Err(bad(reason));
+        }
+        Ok(event)
     }
 }
 

@@ -26,8 +26,10 @@ pub(crate) type TableRows<'a> = (RowsEvent<'a>, Arc<MappedTable>);
 pub(crate) struct Decoder {
     server_uuid: Uuid,
     catalog: Option<Arc<Catalog>>,
-    /// By the number in their TABLE_MAP.
-    tables: HashMap<u64, Arc<MappedTable>>,
+    /// By the number in their TABLE_MAP, with the transaction that had it last.
+    tables: HashMap<u64, (Arc<MappedTable>, u64)>,
+    /// Counts transactions.
+    transaction: u64,
     /// Where the transaction that was decoded last ends in the log of its source.
     source_position: Option<SourcePosition>,
 }
@@ -35,7 +37,7 @@ pub(crate) struct Decoder {
 impl Decoder {
     /// For a server: local transactions of others have no rows for it.
     pub(crate) fn new(server_uuid: Uuid) -> Self {
-        Decoder { server_uuid, catalog: None, tables: HashMap::new(), source_position: None }
+        Decoder { server_uuid, catalog: None, tables: HashMap::new(), transaction: 0, source_position: None }
     }
 
     /// What is decoded from here on is of this catalog.
@@ -58,6 +60,8 @@ impl Decoder {
         for event in events {
             let event = event.map_err(bad)?;
             event.verify().map_err(bad)?;
+            // Only its own maps count, whatever this decoder has seen before: others would see something else.
+            self.transaction += u64::from(event.header.event_type.is_gtid());
             match event.header.event_type {
                 EventType::TABLE_MAP => self.map_table(&event, at)?,
                 EventType::QUERY => {
@@ -70,7 +74,8 @@ impl Decoder {
                 }
                 kind if RowsKind::of(kind).is_some() => {
                     let event = RowsEvent::decode(kind, event.body()).map_err(bad)?;
-                    let table = self.tables.get(&event.table_id).cloned();
+                    let known = self.tables.get(&event.table_id).filter(|(_, used)| *used == self.transaction);
+                    let table = known.map(|(table, _)| table.clone());
                     let reason = || format!("rows of table number {} without a TABLE_MAP", event.table_id);
                     rows.push((event, table.ok_or_else(|| ApplyError::Event { at, reason: reason() })?));
                 }
@@ -110,7 +115,8 @@ impl Decoder {
         let body = event.body();
         let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
         let name = TableMap::decode_name(body).map_err(bad)?;
-        if self.tables.get(&name.table_id).is_some_and(|known| known.body == body) {
+        if let Some((_, used)) = self.tables.get_mut(&name.table_id).filter(|(known, _)| known.body == body) {
+            *used = self.transaction;
             return Ok(());
         }
         let map = TableMap::decode(body).map_err(bad)?;
@@ -120,7 +126,8 @@ impl Decoder {
             return Err(ApplyError::Drifted { at, reason });
         };
         check_shape(&map, &table, at)?;
-        self.tables.insert(map.table_id, Arc::new(MappedTable { body: body.to_vec(), map, table }));
+        let mapped = Arc::new(MappedTable { body: body.to_vec(), map, table });
+        self.tables.insert(mapped.map.table_id, (mapped, self.transaction));
         Ok(())
     }
 }

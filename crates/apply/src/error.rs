@@ -85,16 +85,25 @@ impl ApplyError {
         }
     }
 
-    /// Where the transaction begins, if it may be one that cannot be applied here whatever is tried; `None` of what has another reason (a
-    /// disk, a page).
+    /// Of the transaction at a place, which cannot be read.
+    pub(crate) fn reading(at: LogPosition, error: BinlogError) -> Self {
+        match error {
+            BinlogError::Corrupt { .. } | BinlogError::TooLarge { .. } => ApplyError::Unfit { at, error },
+            error => ApplyError::Log(error),
+        }
+    }
+
+    /// Where the transaction begins, if it may be one that cannot be applied here whatever is tried; `None` of what may pass, or ends the
+    /// server (a disk, its room, a shutdown).
     pub(crate) fn of_transaction(&self) -> Option<LogPosition> {
         match self {
             ApplyError::Event { at, .. }
             | ApplyError::Unfit { at, .. }
             | ApplyError::NotSupported { at, .. }
             | ApplyError::Drifted { at, .. } => Some(*at),
+            // Damage: an image that is no row, or a row or page that it needs. A bug: what nobody has thought of in an event.
             ApplyError::Engine { at, error } | ApplyError::Ddl { at, error, .. } => {
-                (error.class() == ErrorClass::User).then_some(*at)
+                matches!(error.class(), ErrorClass::User | ErrorClass::Corrupt | ErrorClass::Bug).then_some(*at)
             }
             ApplyError::Log(_) | ApplyError::Differs { .. } => None,
         }

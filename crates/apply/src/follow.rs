@@ -207,8 +207,7 @@ impl Applier {
 
     async fn follow(&self, mut coordinator: Coordinator) -> Result<(), ApplyError> {
         let result = self.follow_until_stopped(&mut coordinator).await;
-        coordinator.stop().await;
-        match result {
+        match coordinator.stop(result).await {
             // The server goes down.
             Err(ApplyError::Log(BinlogError::Closed)) => Ok(()),
             result => result,

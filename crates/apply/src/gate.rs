@@ -1,9 +1,8 @@
 //! The commit-order gate: installs come in any order, publications leave in the log's.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use base::CommitNumber;
 use engine::gate::Passing;
@@ -61,7 +60,8 @@ pub(crate) struct Gate {
     engine: Arc<Engine>,
     state: Mutex<State>,
     changed: Event,
-    failure: OnceLock<ApplyError>,
+    /// What could not be applied, and the number from which on nothing is; the first in the log's order.
+    failure: Mutex<Option<(CommitNumber, ApplyError)>>,
     /// Parts of what was installed in bulk that are not readable yet.
     unsettled: AtomicUsize,
 }
@@ -73,14 +73,14 @@ impl Gate {
             engine,
             state: Mutex::new(state),
             changed: Event::new(),
-            failure: OnceLock::new(),
+            failure: Mutex::new(None),
             unsettled: AtomicUsize::new(0),
         }
     }
 
     /// Enters the next batch in log order, when fewer than `batches_max` are under way.
     pub(crate) async fn enter(&self, progress: Arc<Progress>, batches_max: usize) -> Result<()> {
-        self.wait(|state| state.open.len() < batches_max).await?;
+        self.wait(ANY, |state| state.open.len() < batches_max).await?;
         self.state.lock().open.push_back(progress);
         Ok(())
     }
@@ -102,7 +102,6 @@ impl Gate {
         while let Some(first) = state.open.front().cloned() {
             let installed = first.installed.load(Ordering::Acquire);
             if installed > state.published
-                && self.failure.get().is_none()
                 && let Some(points) = first.points.get()
             {
                 let points = &points[state.published..installed];
@@ -132,7 +131,7 @@ impl Gate {
 
     /// Waits until everything that was entered is published.
     pub(crate) async fn wait_idle(&self) -> Result<()> {
-        self.wait(|state| state.open.is_empty()).await
+        self.wait(ANY, |state| state.open.is_empty()).await
     }
 
     /// So many parts are being settled.
@@ -148,23 +147,24 @@ impl Gate {
 
     /// Waits until all are.
     pub(crate) async fn wait_settled(&self) -> Result<()> {
-        self.wait(|_| self.unsettled.load(Ordering::Acquire) == 0).await
+        self.wait(ANY, |_| self.unsettled.load(Ordering::Acquire) == 0).await
     }
 
-    /// Waits until a transaction is published.
+    /// Waits until a transaction is published; ready with an error when it never will be.
     pub(crate) async fn wait_published(&self, number: CommitNumber) -> Result<()> {
-        self.wait(|state| state.last >= number).await
+        self.wait(number, |state| state.last >= number).await
     }
 
     /// Ready with an error when something has failed.
     pub(crate) async fn wait_failure(&self) -> Result<()> {
-        self.wait(|_| false).await
+        self.wait(ANY, |_| false).await
     }
 
-    async fn wait(&self, until: impl Fn(&State) -> bool) -> Result<()> {
+    /// Waits, unless something at or before a number has failed.
+    async fn wait(&self, number: CommitNumber, until: impl Fn(&State) -> bool) -> Result<()> {
         loop {
             let listener = self.changed.listen();
-            self.check()?;
+            self.check_up_to(number)?;
             if until(&self.state.lock()) {
                 return Ok(());
             }
@@ -172,13 +172,28 @@ impl Gate {
         }
     }
 
-    /// Stops everything: nothing more is published. The first error counts.
-    pub(crate) fn fail(&self, error: ApplyError) {
-        let _ = self.failure.set(error.named(self.engine.log()));
+    /// Nothing from a number on is published any more. What is before it still is, so that the state does not depend on who was faster; and
+    /// of several failures the first in the log's order counts, which is the one that an applier meets again.
+    pub(crate) fn fail(&self, from: CommitNumber, error: ApplyError) {
+        let mut failure = self.failure.lock();
+        if failure.as_ref().is_none_or(|(first, _)| from < *first) {
+            *failure = Some((from, error.named(self.engine.log())));
+        }
+        drop(failure);
         self.changed.notify(usize::MAX);
     }
 
+    /// The failure, if there is one.
     pub(crate) fn check(&self) -> Result<()> {
-        self.failure.get().cloned().map_or(Ok(()), Err)
+        self.check_up_to(ANY)
+    }
+
+    /// The failure, if it is at or before a number.
+    pub(crate) fn check_up_to(&self, number: CommitNumber) -> Result<()> {
+        let failure = self.failure.lock();
+        failure.as_ref().filter(|(from, _)| *from <= number).map_or(Ok(()), |(_, error)| Err(error.clone()))
     }
 }
+
+/// Behind all numbers.
+const ANY: CommitNumber = CommitNumber(u64::MAX);

@@ -23,7 +23,9 @@
 //!
 //! # Invariants
 //! - A transaction is published after all those before it, once.
-//! - When an error stops it, everything before the transaction that it names may be published, and nothing from it on.
+//! - When a transaction stops it that cannot be applied, everything before that is published (in bulk, before its batch), and nothing from
+//!   it on. Who was faster does not matter.
+//! - What [`Applier`] cannot apply does not keep [`recover_copy`] from ending with a state before it; only damage of the log itself does.
 //! - [`recover`] returns with everything up to the log's durable end published.
 
 mod bulk;

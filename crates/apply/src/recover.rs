@@ -37,26 +37,21 @@ pub async fn recover(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Reco
     result.map(|()| recovered)
 }
 
-/// The same for a follower. A transaction that was copied whole, and that cannot be applied, is no reason to refuse what is before it: the
-/// state is that of before, of which an applier goes on, and says why it cannot.
+/// The same for a follower. A transaction that was copied whole, and that cannot be applied, is no reason to refuse what is before it,
+/// whatever is wrong with it: the state is one of before, from which an applier goes on, and says at the transaction why it cannot. What is
+/// not as it was written, by its checksums, is damage of the log.
 #[io::boxed]
 pub async fn recover_copy(engine: &Arc<Engine>, options: ApplyOptions) -> Result<Recovered, ApplyError> {
     let (recovered, result) = apply_log(engine, options).await;
     let Err(error) = result else { return Ok(recovered) };
     match error.of_transaction() {
-        Some(at) if is_whole(engine, at).await => {
-            engine.settle_bulk();
+        Some(at) if engine.log().reader(at).check_next().await.is_ok() => {
+            engine.recovered(recovered.bytes, recovered.duration);
             tracing::error!("recovery ends before the log's end, at {}: {error}", recovered.end.1);
             Ok(recovered)
         }
         _ => Err(error),
     }
-}
-
-/// Whether a transaction is as it was written, by its checksums.
-async fn is_whole(engine: &Engine, at: LogPosition) -> bool {
-    let mut reader = engine.log().reader(at);
-    matches!(reader.next_transaction().await, Ok(Some(_)))
 }
 
 async fn apply_log(engine: &Arc<Engine>, options: ApplyOptions) -> (Recovered, Result<(), ApplyError>) {
@@ -65,7 +60,7 @@ async fn apply_log(engine: &Arc<Engine>, options: ApplyOptions) -> (Recovered, R
     let mut coordinator = Coordinator::start(engine, engine.checkpoint_at_open(), options, stats.clone());
     let mut report = Report { engine, stats: &stats, start, last: start, checked: 0 };
     let result = apply_all(&mut coordinator, &mut report).await;
-    coordinator.stop().await;
+    let result = coordinator.stop(result).await;
     let recovered = Recovered {
         transactions: stats.transactions.load(Ordering::Relaxed),
         bytes: stats.bytes.load(Ordering::Relaxed),

@@ -45,6 +45,18 @@ pub(crate) enum Content {
     Bulk(LogBatch),
 }
 
+impl Content {
+    /// Where the first transaction begins.
+    fn start(&self) -> LogPosition {
+        match self {
+            Content::Transactions(transactions) => {
+                transactions.first().map_or(LogPosition::default(), |taken| taken.transaction.start)
+            }
+            Content::Bulk(batch) => batch.start(),
+        }
+    }
+}
+
 /// What the workers share.
 pub(crate) struct Shared {
     pub(crate) engine: Arc<Engine>,
@@ -57,6 +69,8 @@ struct Watch {
     shared: Arc<Shared>,
     /// Workers there are, and told when one ends.
     left: Arc<(AtomicUsize, Event)>,
+    /// What it is at: the first number of a batch, and where that begins.
+    at: (CommitNumber, LogPosition),
     done: bool,
 }
 
@@ -64,7 +78,8 @@ impl Drop for Watch {
     fn drop(&mut self) {
         if !self.done {
             let error = EngineError::Bug("a worker of the applier has ended".to_string());
-            self.shared.gate.fail(ApplyError::Engine { at: self.shared.engine.visible().1, error });
+            let (number, at) = self.at;
+            self.shared.gate.fail(number, ApplyError::Engine { at, error });
         }
         self.left.0.fetch_sub(1, Ordering::SeqCst);
         self.left.1.notify(usize::MAX);
@@ -83,7 +98,7 @@ pub(crate) fn points_of(first: CommitNumber, transactions: &[Taken]) -> Vec<Publ
 
 /// Works until the queue is closed or something fails.
 pub(crate) async fn work(shared: Arc<Shared>, left: Arc<(AtomicUsize, Event)>) {
-    let mut watch = Watch { shared: shared.clone(), left, done: false };
+    let mut watch = Watch { shared: shared.clone(), left, at: shared.engine.visible(), done: false };
     let mut worker = Worker {
         shared: &shared,
         decoder: Decoder::new(shared.engine.log().options().server_uuid),
@@ -91,13 +106,13 @@ pub(crate) async fn work(shared: Arc<Shared>, left: Arc<(AtomicUsize, Event)>) {
         writes: BulkWrites::default(),
     };
     while let Some(job) = shared.queue.pop().await {
-        if shared.gate.check().is_err() {
-            continue; // let what is queued go
-        }
         match job {
+            // What is behind a failure goes.
+            Job::Install(batch) if shared.gate.check_up_to(batch.first).is_err() => {}
             Job::Install(batch) => {
+                watch.at = (batch.first, batch.content.start());
                 if let Err(error) = worker.install(&batch).await {
-                    shared.gate.fail(error);
+                    shared.gate.fail(batch.first, error);
                 }
             }
             Job::Settle(part) => {
@@ -128,13 +143,21 @@ impl Worker<'_> {
         }
     }
 
-    /// Installs the transactions from `first` on, one by one.
+    /// Installs the transactions from `first` on, one by one; all before one that cannot be.
     pub(crate) async fn install_each(
         &mut self,
         batch: &Batch,
         first: CommitNumber,
         transactions: &[Taken],
     ) -> Result<()> {
+        let all = self.take_each(batch, first, transactions).await;
+        let staged = self.flush(&batch.progress).await;
+        self.shared.gate.advance();
+        // What is staged is before what could not be taken.
+        staged.and(all)
+    }
+
+    async fn take_each(&mut self, batch: &Batch, first: CommitNumber, transactions: &[Taken]) -> Result<()> {
         let mut rows = Vec::new();
         for (taken, number) in transactions.iter().zip((first.0..).map(CommitNumber)) {
             rows.clear();
@@ -156,8 +179,6 @@ impl Worker<'_> {
                 self.complete(batch, transaction, number, &rows).await?;
             }
         }
-        self.flush(&batch.progress).await?;
-        self.shared.gate.advance();
         Ok(())
     }
 

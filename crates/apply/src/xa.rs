@@ -97,7 +97,8 @@ impl FirstPhases {
         if !commits {
             return Ok(Taken { transaction, rows: RowsOf::Nothing });
         }
-        let group = engine.log().reader(start).without_verification().next_transaction().await?;
+        let group = engine.log().reader(start).without_verification().next_transaction().await;
+        let group = group.map_err(|error| ApplyError::reading(start, error))?;
         let missing = || ApplyError::Event { at: start, reason: "a first phase that is not whole".to_owned() };
         Ok(Taken { transaction, rows: RowsOf::FirstPhase(Box::new(group.ok_or_else(missing)?)) })
     }

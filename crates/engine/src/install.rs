@@ -19,7 +19,7 @@ use futures_lite::future;
 use crate::catalog::{ColumnSet, Table};
 use crate::core::Core;
 use crate::engine::Engine;
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::large::{LargeWrites, RunFile, RunWriter, Runs};
 use crate::memtable::stamp::VersionStamp;
 use crate::memtable::{Key, Memtable};
@@ -74,6 +74,18 @@ impl Engine {
             note(change)?;
         }
         Ok(())
+    }
+
+    /// Who installs has stopped in front of a transaction that it cannot install, or was told to: what it has installed behind what is
+    /// published is forgotten, so that no checkpoint waits for that to be published. It may be installed again.
+    pub fn forget_unpublished(&self) {
+        let core = self.core();
+        {
+            let _no_installs = core.checkpoints.installs.write();
+            let visible = core.views.visible();
+            core.views.layers().memtables.iter().for_each(|memtable| memtable.forget_later(visible));
+        }
+        core.views.wake();
     }
 
     /// These transactions, and everything before them, are installed: lets them be seen. In log order, each once.
@@ -231,9 +243,11 @@ fn entries_of(change: &RowChange, writes: &mut Vec<EntryWrite>) -> Result<()> {
         if let Some((key, _)) = old
             && new.as_ref().is_none_or(|(new_key, _)| *new_key != key)
         {
+            EngineError::check_key(&key)?;
             writes.push((info.id, key, None));
         }
         if let Some((key, value)) = new {
+            EngineError::check_key(&key)?;
             writes.push((info.id, key, Some(value)));
         }
     }

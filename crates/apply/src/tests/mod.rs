@@ -1,5 +1,6 @@
 //! Recovery and following on simulated machines, with real engines.
 
+mod contents;
 mod follow;
 mod images;
 mod positions;

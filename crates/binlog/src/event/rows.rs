@@ -172,6 +172,22 @@ impl<'a> RowsEvent<'a> {
         full(self.present) && full(self.present_after)
     }
 
+    /// Checks that the images are rows of a table, as far as its map tells: their lengths, and which values may be NULL.
+    ///
+    /// # Errors
+    /// When one is not.
+    pub fn check_images(&self, map: &TableMap) -> Result<(), DecodeError> {
+        let (never_before, never_after) = (map.never_null(self.present), map.never_null(self.present_after));
+        let has_any = |image: &[u8], never: &[u8]| image.iter().zip(never).any(|(nulls, never)| nulls & never != 0);
+        for images in self.images(map) {
+            let (before, after) = images?;
+            if has_any(before, &never_before) || has_any(after, &never_after) {
+                return Err(DecodeError::new("row: NULL in a column that has none"));
+            }
+        }
+        Ok(())
+    }
+
     /// The rows: before image (empty for a WRITE) and after image (empty for a DELETE).
     pub fn images<'m>(&self, map: &'m TableMap) -> Images<'a, 'm> {
         Images { event: *self, map }

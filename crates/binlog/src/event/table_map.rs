@@ -329,6 +329,16 @@ impl TableMap {
         Ok(at)
     }
 
+    /// The bits of an image's null bitmap that are never set: of present columns that cannot be NULL.
+    pub(super) fn never_null(&self, present: &[u8]) -> Vec<u8> {
+        let present_columns = self.columns.iter().enumerate().filter(|&(i, _)| bit(present, i));
+        let mut bits = vec![0; self.columns.len().div_ceil(8)];
+        for (slot, (_, column)) in present_columns.enumerate() {
+            bits[slot / 8] |= u8::from(!column.nullable) << (slot % 8);
+        }
+        bits
+    }
+
     /// Appends the body, with full metadata for all that is known.
     pub fn encode_body(&self, out: &mut Vec<u8>) {
         self.encode_shape(out);

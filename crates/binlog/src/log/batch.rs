@@ -11,6 +11,7 @@ use io::IoBuf;
 use parking_lot::Mutex;
 
 use super::reader::{LogReader, LogTransaction};
+use super::tracker::check_said_length;
 use crate::error::{DecodeError, Result};
 use crate::event::{ChecksumAlgorithm, EventIter, GtidEvent, RawEvent};
 
@@ -143,11 +144,17 @@ impl LogReader {
     fn ends_of_rows(&self, bytes: u64) -> Result<Vec<usize>> {
         let limit = self.buffered().len().min(bytes as usize);
         let (mut end, mut ends) = (0, Vec::new());
-        while let Some(length) = self.rows_length(end, limit)? {
-            end += length;
-            ends.push(end);
+        loop {
+            match self.rows_length(end, limit) {
+                Ok(Some(length)) => {
+                    end += length;
+                    ends.push(end);
+                }
+                // An error is told of the transaction at which the reader stands.
+                Err(error) if ends.is_empty() => return Err(error),
+                Ok(None) | Err(_) => return Ok(ends),
+            }
         }
-        Ok(ends)
     }
 
     /// The length of the transaction of rows that begins at `at` in the buffer, if there is one that ends before `limit`.
@@ -168,6 +175,10 @@ impl LogReader {
         self.check_gtid(place, head.gtid)?;
         let length = head.transaction_length as usize;
         let is_rows = !head.may_have_statements && length > 0;
-        Ok((is_rows && length <= rest.len()).then_some(length))
+        if !is_rows || length > rest.len() {
+            return Ok(None);
+        }
+        check_said_length(&rest[..length], self.checksum()).map_err(damaged)?;
+        Ok(Some(length))
     }
 }

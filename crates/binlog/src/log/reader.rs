@@ -1,7 +1,7 @@
 //! Reading the log: from a position to the durable end, and on as that moves.
 //!
-//! A reader takes large pieces of a file at once and hands out slices of them. For a transaction it looks at two headers:
-//! that of the GTID event, which says how long the whole transaction is, and that of the next one.
+//! A reader takes large pieces of a file at once and hands out slices of them. How long a transaction is, its GTID event says; its events
+//! have to agree with that, which their headers tell. Of one that is too large to be in memory, who takes it event by event finds out.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use super::BinaryLog;
 use super::batch::{Lent, Spare};
 use super::belongs::Belongs;
 use super::scan::{Window, check_header, read_head};
-use super::tracker::TransactionTracker;
+use super::tracker::{TransactionTracker, check_said_length};
 use crate::error::{BinlogError, DecodeError, Result};
 use crate::event::{
     CHECKSUM_SIZE, ChecksumAlgorithm, EventHeader, EventIter, EventType, FormatDescription, GtidEvent, HEADER_SIZE,
@@ -210,6 +210,19 @@ impl LogReader {
         }
     }
 
+    /// Reads the next transaction event by event, as the events themselves say where it ends. So this is an error if it is not what was
+    /// written, by its checksums and places, whatever else is wrong with it.
+    pub async fn check_next(&mut self) -> Result<()> {
+        let mut tracker = TransactionTracker::default();
+        while let Some(event) = self.next_event().await? {
+            let is_between = tracker == TransactionTracker::Outside && event.header.event_type.stands_between();
+            if tracker.event(&event.raw()).map_err(|reason| self.damaged_at(event.start, reason))? && !is_between {
+                return Ok(());
+            }
+        }
+        Err(self.damaged("the log ends inside of a transaction"))
+    }
+
     /// Waits until there is something to read.
     pub async fn wait(&self) -> Result<LogPosition> {
         self.log.wait_past(self.at).await
@@ -366,10 +379,8 @@ impl LogReader {
         } else {
             None
         };
-        let len = match gtid_event.as_ref().map(|event| event.transaction_length) {
-            Some(len) if len > u64::from(header.event_length) => len,
-            _ => self.walk_to_end(limit).await?,
-        };
+        let said = gtid_event.as_ref().map_or(0, |event| event.transaction_length);
+        let len = if said == 0 { self.walk_to_end(limit).await? } else { said };
         if len > limit - self.at.offset {
             return Err(self.damaged("a transaction reaches past the end of the log"));
         }
@@ -379,6 +390,10 @@ impl LogReader {
             return Ok(Next::Large(LargeHead { start, end, gtid_event: gtid_event.clone() }));
         }
         self.check_length(len, limit)?;
+        self.fill(len, limit).await?;
+        if said > 0 {
+            check_said_length(&self.buf[..len as usize], checksum).map_err(|reason| self.damaged(reason))?;
+        }
         let (start, bytes) = self.take(len).await?;
         let transaction = LogTransaction { start, end: self.at, gtid_event, bytes, checksum };
         self.verify_events(&transaction)?;

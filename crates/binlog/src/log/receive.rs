@@ -1,4 +1,8 @@
 //! The writer's other use: a follower's copy of its source's log, byte for byte.
+//!
+//! A copy cannot take back what it has, and its source goes on. So what readers and the next start go by is checked before it is written:
+//! places, checksums, where transactions begin and end, how long they say that they are, and that no GTID comes twice or is missing in the
+//! head of the next file. (What is in the events is for who applies them; `repl` looks at that before it appends them.)
 
 use std::sync::Arc;
 
@@ -8,10 +12,12 @@ use io::{IoBuf, IoMode};
 use super::BinaryLog;
 use super::files::FileInfo;
 use super::segment::Lane;
-use super::tracker::TransactionTracker;
+use super::tracker::{TransactionTracker, wrong_length};
 use super::writer::{Group, GroupBuilder, LogWriter};
 use crate::error::{BinlogError, DecodeError, Result};
-use crate::event::{ChecksumAlgorithm, EventType, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, GtidEvent, MAGIC, RawEvent};
+use crate::event::{
+    ChecksumAlgorithm, EventType, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, GtidEvent, MAGIC, RawEvent, Rotate,
+};
 use crate::gtid_set::GtidSet;
 
 /// Appends a source's events to a log. Wraps the writer; what it keeps besides is lost with the connection, on purpose:
@@ -21,11 +27,33 @@ pub struct LogReceiver {
     tracker: TransactionTracker,
     /// The end of the last whole transaction that was appended.
     whole_end: LogPosition,
-    /// GTIDs of whole transactions since the last flush, and the one that is being received.
+    /// GTIDs of whole transactions since the last flush.
     gtids: GtidSet,
-    current_gtid: Option<base::Gtid>,
+    incoming: Option<Incoming>,
     /// The last event was a FORMAT_DESCRIPTION: a file is begun with its PREVIOUS_GTIDS or not at all.
     in_head: bool,
+}
+
+/// The transaction that is being received.
+struct Incoming {
+    gtid: Option<base::Gtid>,
+    /// Its bytes, as its GTID event says; 0 if that does not say it.
+    said: u64,
+    /// Bytes of it that are here.
+    received: u64,
+}
+
+impl Incoming {
+    /// Counts an event; `is_last` ends the transaction.
+    fn count(&mut self, bytes: u64, is_last: bool) -> Result<(), DecodeError> {
+        self.received += bytes;
+        match self.said {
+            0 => Ok(()),
+            said if self.received > said => Err(wrong_length(said, "before its last event")),
+            said if is_last && self.received < said => Err(wrong_length(said, "behind its last event")),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl LogReceiver {
@@ -37,7 +65,7 @@ impl LogReceiver {
             tracker: TransactionTracker::default(),
             whole_end,
             gtids: GtidSet::new(),
-            current_gtid: None,
+            incoming: None,
             in_head: false,
         }
     }
@@ -107,22 +135,43 @@ impl LogReceiver {
         let event = RawEvent::first_of(bytes, ChecksumAlgorithm::Crc32)?;
         event.verify()?;
         self.check_place(&event)?;
+        let limit = u64::from(self.log().options.max_event_size);
+        if bytes.len() as u64 > limit {
+            return Err(BinlogError::TooLarge { what: "an event", size: bytes.len() as u64, limit });
+        }
         let reservation = self.log().clone().reserve((bytes.len() + MAGIC.len()) as u64).await?;
         let is_whole = self.tracker.event(&event)?;
+        self.count(&event, is_whole)?;
         let size_before = self.writer.group.buf.len();
         self.put(&event)?;
         reservation.spend((self.writer.group.buf.len() - size_before) as u64);
-        if event.header.event_type.is_gtid() {
-            self.current_gtid = GtidEvent::decode(event.header.event_type, event.body())?.gtid;
-        }
         self.in_head = event.header.event_type == EventType::FORMAT_DESCRIPTION;
         if is_whole && !self.in_head {
             self.whole_end = self.position();
-            if let Some(gtid) = self.current_gtid.take() {
+            if let Some(gtid) = self.incoming.take().and_then(|incoming| incoming.gtid) {
                 self.gtids.add(gtid);
             }
         }
         Ok(())
+    }
+
+    /// Counts an event for the transaction that it begins, or is part of.
+    fn count(&mut self, event: &RawEvent<'_>, is_last: bool) -> Result<(), DecodeError> {
+        if event.header.event_type.is_gtid() {
+            let head = GtidEvent::decode(event.header.event_type, event.body())?;
+            // A second one would be taken for a write that went astray, by the next start.
+            let is_known = |gtid| self.gtids.contains(gtid) || self.writer.placed_gtids.contains(gtid);
+            if let Some(gtid) = head.gtid.filter(|gtid| is_known(*gtid)) {
+                return Err(DecodeError(format!("the transaction {gtid} is in the log before")));
+            }
+            self.incoming = Some(Incoming { gtid: head.gtid, said: head.transaction_length, received: 0 });
+        }
+        if event.header.event_type == EventType::ROTATE {
+            // Opening the log asks where it leads.
+            Rotate::decode(event.body())?;
+        }
+        let bytes = event.bytes.len() as u64;
+        self.incoming.as_mut().map_or(Ok(()), |incoming| incoming.count(bytes, is_last))
     }
 
     fn check_place(&self, event: &RawEvent<'_>) -> Result<()> {
@@ -162,7 +211,13 @@ impl LogReceiver {
         if event.header.event_type == EventType::PREVIOUS_GTIDS
             && let Some(info) = &mut writer.group.new_file
         {
-            info.previous_gtids = GtidSet::decode(event.body())?;
+            let previous = GtidSet::decode(event.body())?;
+            // Whoever reads the files before would take a transaction that is missing there for another file's.
+            if !writer.placed_gtids.is_subset_of(&previous) {
+                let reason = format!("PREVIOUS_GTIDS {previous} behind the transactions {}", writer.placed_gtids);
+                return Err(BinlogError::Malformed(DecodeError(reason)));
+            }
+            info.previous_gtids = previous;
             // What the source has added to its log without a transaction counts here from here on too.
             info.added_gtids = info.previous_gtids.clone();
             info.added_gtids.subtract(&writer.placed_gtids);
@@ -236,7 +291,7 @@ impl LogReceiver {
         let here = self.position();
         self.writer.group.offset = here.offset;
         self.tracker = TransactionTracker::default();
-        self.current_gtid = None;
+        self.incoming = None;
         if here == self.whole_end || here.offset == 0 {
             return Ok(());
         }

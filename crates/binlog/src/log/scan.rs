@@ -201,7 +201,7 @@ pub(crate) async fn scan_between(
     head: &FileHead,
     places: Range<u64>,
 ) -> Result<Scan> {
-    let checksum = head.format.checksum;
+    let (checksum, name) = (head.format.checksum, window.name.clone());
     let mut at = places.start.max(MAGIC.len() as u64);
     let mut scan = Scan { end: at, broken: None, gtids: GtidSet::new(), transactions: 0, ending: Ending::Open };
     let mut tracker = TransactionTracker::default();
@@ -230,17 +230,19 @@ pub(crate) async fn scan_between(
         if header.event_type.begins_transaction() {
             in_transaction = true;
             if header.event_type.is_gtid() {
-                gtid = GtidEvent::decode(header.event_type, event.body())?.gtid;
+                let head = GtidEvent::decode(header.event_type, event.body());
+                gtid = head.map_err(|reason| BinlogError::corrupt(&name, at, reason))?.gtid;
             }
             if let Some(gtid) = gtid.filter(|gtid| head.previous_gtids.contains(*gtid) || scan.gtids.contains(*gtid)) {
                 scan.broken = Some((at, format!("the transaction {gtid} is in the log before: a write went astray")));
                 break;
             }
         }
+        let ending = ending_of(&event).map_err(|reason| BinlogError::corrupt(&name, at, reason));
         at += u64::from(header.event_length);
         if is_whole {
             scan.end = at;
-            scan.ending = ending_of(&event)?;
+            scan.ending = ending?;
             scan.transactions += u64::from(std::mem::take(&mut in_transaction));
             if let Some(gtid) = gtid.take() {
                 scan.gtids.add(gtid);

@@ -1,7 +1,7 @@
 //! Where transactions begin and end in a sequence of events, in either dialect.
 
 use crate::error::DecodeError;
-use crate::event::{EventType, MariaGtid, QueryEvent, RawEvent};
+use crate::event::{ChecksumAlgorithm, EventType, HEADER_SIZE, MariaGtid, QueryEvent, RawEvent};
 
 /// Follows the events of a log one by one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -52,6 +52,57 @@ impl TransactionTracker {
             (state, _) => state,
         })
     }
+}
+
+/// Checks what a GTID event says of its transaction's length: `bytes` are so many, and have to be one transaction and nothing else.
+///
+/// # Errors
+/// When they are not; checksums are not looked at.
+pub(super) fn check_said_length(bytes: &[u8], checksum: ChecksumAlgorithm) -> Result<(), DecodeError> {
+    if ends_with_its_xid(bytes) {
+        return Ok(());
+    }
+    let mut tracker = TransactionTracker::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let event =
+            RawEvent::first_of(rest, checksum).map_err(|_| wrong_length(bytes.len() as u64, "inside of an event"))?;
+        rest = &rest[event.bytes.len()..];
+        if tracker.event(&event).map_err(|reason| wrong_length(bytes.len() as u64, &reason.0))? && !rest.is_empty() {
+            return Err(wrong_length(bytes.len() as u64, "behind its last event"));
+        }
+    }
+    match tracker {
+        TransactionTracker::Outside => Ok(()),
+        _ => Err(wrong_length(bytes.len() as u64, "before its last event")),
+    }
+}
+
+/// Whether the bytes are events of which the last is the first XID, and only the first begins a transaction. That is nearly all there is, and
+/// seen by types and lengths alone.
+fn ends_with_its_xid(bytes: &[u8]) -> bool {
+    let mut rest = bytes;
+    let mut is_first = true;
+    while let Some((header, _)) = rest.split_first_chunk::<HEADER_SIZE>() {
+        let event_type = EventType(header[4]);
+        let length = u32::from_le_bytes([header[9], header[10], header[11], header[12]]) as usize;
+        if length < HEADER_SIZE || length > rest.len() {
+            return false;
+        }
+        rest = &rest[length..];
+        match event_type {
+            EventType::XID => return rest.is_empty(),
+            EventType::XA_PREPARE | EventType::TRANSACTION_PAYLOAD => return false,
+            event_type if event_type.begins_transaction() != is_first || event_type.stands_between() => return false,
+            _ => is_first = false,
+        }
+    }
+    false
+}
+
+/// A GTID event says so many bytes, and the transaction does not end there.
+pub(super) fn wrong_length(said: u64, where_it_ends: &str) -> DecodeError {
+    DecodeError(format!("the GTID event gives its transaction {said} bytes, which end {where_it_ends}"))
 }
 
 /// Events that are always part of a transaction.

@@ -11,7 +11,7 @@ use bytes::Bytes;
 
 use super::{Slot, Sorted};
 use crate::catalog::Table;
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::large::{RunFile, RunWriter, Runs};
 use crate::memtable::Key;
 use crate::memtable::chain::BUILT;
@@ -30,7 +30,6 @@ impl EntrySorter {
         let (layout, codec) = (&table.codec.row, &table.codec.indexes[number]);
         let at = self.arena.len();
         codec.key.encode_row(layout, row, &mut self.arena)?;
-        EngineError::check_key(&self.arena[at..])?;
         let value_at = self.arena.len();
         codec.covering_image_into(layout, row, &mut self.arena)?;
         let slot = Slot::of(&self.arena, at, Some(value_at), 0)?;

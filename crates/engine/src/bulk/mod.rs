@@ -259,6 +259,7 @@ impl Slot {
     /// Of the entry at the end of the arena; without a value it is removed.
     fn of(arena: &[u8], at: usize, value_at: Option<usize>, number: u32) -> Result<Slot> {
         let key_end = value_at.unwrap_or(arena.len());
+        EngineError::check_key(&arena[at..key_end])?;
         let value_len = value_at.map_or(Ok(REMOVED), |at| small((arena.len() - at) as u64))?;
         let prefix = prefix_of(&arena[at..key_end]);
         let key_len = small((key_end - at) as u64)?;

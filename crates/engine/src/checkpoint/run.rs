@@ -121,7 +121,8 @@ impl Core {
         };
         self.env.step().await;
         memtable.idle().await;
-        self.wait_visible(active.after()).await?;
+        // Asked for again and again: it is lowered when nobody is left who could publish up to there.
+        self.wait_visible_up_to(|| active.after()).await?;
         self.env.step().await;
         let mark = {
             let order = self.order.lock();
@@ -273,12 +274,16 @@ impl Core {
 
     /// Ready when everybody can see a number; an error if the engine stops before that.
     pub(crate) async fn wait_visible(&self, number: CommitNumber) -> Result<()> {
+        self.wait_visible_up_to(|| number).await
+    }
+
+    async fn wait_visible_up_to(&self, number: impl Fn() -> CommitNumber) -> Result<()> {
         loop {
-            if self.views.visible() >= number {
+            if self.views.visible() >= number() {
                 return Ok(());
             }
             self.check_running()?;
-            let is_done = || self.views.visible() >= number || self.check_running().is_err();
+            let is_done = || self.views.visible() >= number() || self.check_running().is_err();
             self.views.next_publication(is_done).await;
         }
     }

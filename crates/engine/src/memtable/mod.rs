@@ -57,7 +57,7 @@ pub(crate) struct Memtable {
     attached: AtomicU64,
     bytes: AtomicIsize,
     /// Versions with a known number at or below this belong to an older memtable.
-    after: CommitNumber,
+    after: AtomicU64,
     /// The highest known number that was installed.
     installed: AtomicU64,
     /// The number of the newest transaction of sessions.
@@ -76,12 +76,19 @@ pub(crate) struct Guard(Arc<Memtable>);
 impl Memtable {
     /// For versions after this commit number.
     pub(crate) fn new(after: CommitNumber) -> Arc<Self> {
-        Arc::new(Memtable { after, ..Memtable::default() })
+        Arc::new(Memtable { after: AtomicU64::new(after.0), ..Memtable::default() })
     }
 
     /// Versions with a known number at or below this belong to an older memtable.
     pub(crate) fn after(&self) -> CommitNumber {
-        self.after
+        CommitNumber(self.after.load(Ordering::Acquire))
+    }
+
+    /// What was installed of the transactions behind one will not be published, unless it is installed again: it is not waited for, and not
+    /// copied. Nobody installs meanwhile.
+    pub(crate) fn forget_later(&self, last: CommitNumber) {
+        self.after.fetch_min(last.0, Ordering::AcqRel);
+        self.installed.fetch_min(last.0, Ordering::AcqRel);
     }
 
     /// Bytes that it takes, about.

@@ -10,7 +10,7 @@ use super::fixture::{self, begin, key, row, show};
 use crate::core::Payload;
 use crate::error::Result;
 use crate::memtable::stamp::{Stamp, VersionStamp};
-use crate::{Engine, ReadMode, TableMode, Transaction};
+use crate::{Engine, PublishPoint, ReadMode, TableMode, Transaction};
 
 async fn put(engine: &Arc<Engine>, id: i64, k: i64) -> Result<()> {
     let table = engine.catalog().table("test", "t").unwrap().clone();
@@ -122,4 +122,59 @@ fn every_one_of_many_views_keeps_its_state() {
         assert_eq!(read(&mut begin(&engine), 1).await, Some("1:100:-".to_string()));
     };
     machine.run(run).unwrap();
+}
+
+/// What installs stops in front of a transaction, and has installed others behind it: no checkpoint waits for them, and they may come again.
+#[test]
+fn what_was_installed_ahead_is_not_waited_for() {
+    for is_frozen_before in [false, true] {
+        let machine = fixture::machine(3);
+        let write = async {
+            let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+            for id in 1..=6 {
+                put(&engine, 1, id).await.unwrap();
+                fixture::insert_one(&engine, 10 + id).await.unwrap();
+            }
+        };
+        machine.run(write).unwrap();
+        machine.crash();
+        let run = async {
+            let how = crate::EngineOptions { follower: true, ..fixture::options() };
+            let engine = Engine::open(machine.env(), how, Arc::new(fixture::Words)).await.unwrap();
+            let (mut number, position) = engine.checkpoint_at_open();
+            let mut reader = engine.log().reader(position);
+            let mut left = Vec::new();
+            while let Some(transaction) = reader.next_transaction().await.unwrap() {
+                number = number.next();
+                let point = PublishPoint { commit_number: number, end: transaction.end, gtid: transaction.gtid() };
+                left.push((transaction, point));
+            }
+            let behind = left.split_off(left.len() - 6);
+            for (transaction, point) in &left {
+                fixture::apply(&engine, point.commit_number, transaction).await.unwrap();
+                engine.publish(&[*point]);
+            }
+            let visible = engine.visible().0;
+            for (transaction, point) in &behind[1..] {
+                fixture::apply(&engine, point.commit_number, transaction).await.unwrap();
+            }
+            let mut checkpoint = Box::pin(engine.checkpoint());
+            if is_frozen_before {
+                assert!(!ends_soon(&engine, &mut checkpoint).await, "what is installed may be published soon");
+            }
+            engine.forget_unpublished();
+            assert_eq!(checkpoint.await.unwrap().0, visible);
+            for (transaction, point) in &behind {
+                fixture::apply(&engine, point.commit_number, transaction).await.unwrap();
+                engine.publish(&[*point]);
+            }
+            assert_eq!(engine.checkpoint().await.unwrap().0, number);
+            assert_eq!(read(&mut begin(&engine), 1).await, Some("1:6:-".to_owned()));
+            for id in 11..=16 {
+                assert!(read(&mut begin(&engine), id).await.is_some(), "{id}");
+            }
+            engine.close().await.unwrap();
+        };
+        machine.run(run).unwrap();
+    }
 }

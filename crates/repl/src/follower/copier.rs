@@ -14,12 +14,10 @@ use std::sync::Arc;
 
 use base::LogPosition;
 use binlog::dump::info;
-use binlog::event::{
-    ChecksumAlgorithm, FLAG_ARTIFICIAL, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, Heartbeat, QueryEvent, Rotate, RowsEvent,
-    RowsKind, TableMap,
-};
-use binlog::{DecodeError, EventType, GtidEvent, GtidSet, LogReader, LogReceiver, RawEvent, SourcePosition};
+use binlog::event::{ChecksumAlgorithm, FLAG_ARTIFICIAL, FLAG_BINLOG_IN_USE, FLAGS_OFFSET, Heartbeat, Rotate};
+use binlog::{DecodeError, EventType, GtidEvent, GtidSet, LogReader, LogReceiver, RawEvent};
 
+use super::contents::Contents;
 use super::error::ReceiveError;
 use super::unapplied::Unapplied;
 use crate::received::{ReceivedCounters, ReceivedLog};
@@ -42,6 +40,7 @@ pub(super) struct Copier {
     comparing: Option<LogReader>,
     /// The log was empty when the stream began.
     from_nothing: bool,
+    contents: Contents,
     log: ReceivedLog,
     received: Arc<ReceivedCounters>,
     unapplied: Arc<Unapplied>,
@@ -55,7 +54,15 @@ impl Copier {
         (received, unapplied): (Arc<ReceivedCounters>, Arc<Unapplied>),
     ) -> Self {
         let comparing = start.map(|start| receiver.log().reader(start));
-        Copier { receiver, comparing, from_nothing: start.is_none(), log: ReceivedLog::default(), received, unapplied }
+        Copier {
+            receiver,
+            comparing,
+            from_nothing: start.is_none(),
+            contents: Contents::default(),
+            log: ReceivedLog::default(),
+            received,
+            unapplied,
+        }
     }
 
     /// Takes the next event of the stream.
@@ -78,7 +85,7 @@ impl Copier {
             return self.compare(&event).await.map(|()| Received::Event);
         }
         self.check_beginning(&event)?;
-        check_shape(&event)?;
+        self.contents.check(&event)?;
         if event.header.event_type.is_gtid() {
             let gtid = GtidEvent::decode(event.header.event_type, event.body())?;
             self.log.count(&gtid, &self.received);
@@ -142,31 +149,6 @@ impl Copier {
             ours: our_end(log),
             theirs: String::new(),
             difference: format!("at {}:{} here is {ours}, there {theirs}", log.file_name(at.file), at.offset),
-        }
-    }
-}
-
-/// What nobody could apply is not made durable: a copy cannot take it back, and its source goes on.
-fn check_shape(event: &RawEvent<'_>) -> Result<(), DecodeError> {
-    let body = event.body();
-    match event.header.event_type {
-        EventType::TABLE_MAP => TableMap::decode(body).map(drop),
-        EventType::QUERY => QueryEvent::decode(body).map(drop),
-        EventType::IGNORABLE => SourcePosition::decode(body).map(drop),
-        event_type if RowsKind::of(event_type).is_some() => RowsEvent::decode(event_type, body).map(drop),
-        // Looked at where they are taken.
-        EventType::FORMAT_DESCRIPTION
-        | EventType::PREVIOUS_GTIDS
-        | EventType::GTID
-        | EventType::GTID_TAGGED
-        | EventType::ANONYMOUS_GTID
-        | EventType::ROWS_QUERY
-        | EventType::XID
-        | EventType::XA_PREPARE
-        | EventType::ROTATE
-        | EventType::STOP => Ok(()),
-        other => {
-            Err(DecodeError(format!("an event of type {}, which this server's kind writes to no log", other.name())))
         }
     }
 }

@@ -19,6 +19,7 @@
 //! - The log's writer is with the receiver while that runs, and back in the engine when it has stopped.
 
 mod compare;
+mod contents;
 mod copier;
 pub(crate) mod error;
 pub mod handshake;

@@ -4,6 +4,7 @@ mod crashes;
 mod damage;
 mod follower;
 mod full;
+mod lengths;
 mod life;
 mod purged;
 mod tags;
