@@ -294,6 +294,8 @@ impl<'a> Lexer<'a> {
         self.at += usize::from(is_system);
         let name_start = self.at;
         let name = match self.peek(0) {
+            // Names of settings have no quotes of texts.
+            b'\'' | b'"' if is_system => return Err(ParseError::syntax(self.at)),
             quote @ (b'\'' | b'"' | b'`') => self.quoted(quote, quote != b'`')?,
             _ => {
                 while is_word(self.peek(0)) || !is_system && self.peek(0) == b'.' {

@@ -35,39 +35,45 @@ pub fn to_utf8(text: &[u8], charset: Charset, mode: SqlMode) -> Cow<'_, str> {
     if let Some(text) = charset.text(text) {
         return text;
     }
-    let replaced = |bytes: &[u8]| String::from_utf8_lossy(&charset.decode(bytes)).into_owned();
     let mut out = String::with_capacity(text.len() + text.len() / 2);
     let mut scan = Scan::new(text, mode);
-    let mut before: Option<Strings> = None;
+    // Strings that may go on, and what stands between and behind them.
+    let mut open: Option<Strings> = None;
     loop {
         let start = scan.at;
         let Some(piece) = scan.piece() else { break };
         let bytes = &text[start..scan.at];
         let is_string = piece == Piece::Quoted && bytes[0] != b'`';
         if is_string {
-            let mut strings = before.take().unwrap_or_else(|| Strings::at(&out));
+            let strings = open.get_or_insert_with(|| Strings::at(&out));
             strings.parts.push(start..scan.at);
             strings.is_text &= charset.text(bytes).is_some();
-            match strings.is_text {
-                true => out.push_str(&replaced(bytes)),
-                false => strings.write(text, charset, mode, &mut out),
+        }
+        // `x'41'` is no text that goes on.
+        let goes_on = is_string || piece == Piece::Space;
+        if let Some(strings) = open.take_if(|strings| !goes_on || strings.has_prefix) {
+            strings.write(&text[..if is_string { scan.at } else { start }], (charset, mode), &mut out);
+            if is_string {
+                continue;
             }
-            // `x'41'` is no text that goes on.
-            before = Some(strings).filter(|strings| !strings.has_prefix);
-            continue;
         }
-        if piece != Piece::Space {
-            before = None;
+        if open.is_none() {
+            out.push_str(&replaced(bytes, charset));
         }
-        out.push_str(&replaced(bytes));
+    }
+    if let Some(strings) = open {
+        strings.write(text, (charset, mode), &mut out);
     }
     Cow::Owned(out)
 }
 
+/// Bytes of a character set as text, what is none replaced.
+fn replaced(bytes: &[u8], charset: Charset) -> String {
+    String::from_utf8_lossy(&charset.decode(bytes)).into_owned()
+}
+
 /// Strings beside one another, which are one: `'a' 'b'` is `'ab'`.
 struct Strings {
-    /// Where they begin in the text that is written.
-    at: usize,
     /// Where they are in the text that is read.
     parts: Vec<Range<usize>>,
     is_text: bool,
@@ -78,12 +84,17 @@ struct Strings {
 impl Strings {
     fn at(out: &str) -> Self {
         let has_prefix = matches!(last_word(out), "x" | "X" | "b" | "B");
-        Strings { at: out.len(), parts: Vec::new(), is_text: true, has_prefix }
+        Strings { parts: Vec::new(), is_text: true, has_prefix }
     }
 
-    /// Writes them as a binary string, in the place of those that were written. What an introducer of another character set says of the bytes stays.
-    fn write(&self, text: &[u8], client: Charset, mode: SqlMode, out: &mut String) {
-        out.truncate(self.at);
+    /// Writes them, with what stands between them and behind them up to the end of `text`: as they are, or, if one of them is no text, as a
+    /// binary string. What an introducer of another character set says of the bytes stays.
+    fn write(&self, text: &[u8], (client, mode): (Charset, SqlMode), out: &mut String) {
+        let (Some(first), Some(last)) = (self.parts.first(), self.parts.last()) else { return };
+        if self.is_text {
+            out.push_str(&replaced(&text[first.start..], client));
+            return;
+        }
         let before = out.trim_end();
         let word = last_word(before);
         let charset = word.strip_prefix('_').and_then(Charset::by_name);
@@ -103,6 +114,7 @@ impl Strings {
             let _ = write!(out, "{byte:02x}");
         }
         out.push('\'');
+        out.push_str(&replaced(&text[last.end..], client));
     }
 }
 

@@ -28,11 +28,12 @@ impl<'a> Binder<'a> {
             return negative_number(digits);
         }
         let arg = self.bind_expr(expr, scope)?;
-        // The only constant of which the negative needs another type.
-        let is_least = op == sql::UnaryOp::Minus && arg.ty.kind == Kind::Int;
-        let arg = match is_least && constant(&arg, self.context.session) == Some(Value::Int(i64::MIN)) {
-            true => build::integer_literal(i64::MIN),
-            false => arg,
+        // The only constants of which the negative needs another type.
+        let needs_other = op == sql::UnaryOp::Minus && matches!(arg.ty.kind, Kind::Int | Kind::UInt);
+        let arg = match needs_other.then(|| constant(&arg, self.context.session)).flatten() {
+            Some(Value::Int(i64::MIN)) => build::integer_literal(i64::MIN),
+            Some(Value::UInt(n)) if n > 1 << 63 => return negative_number(&n.to_string()),
+            _ => arg,
         };
         match op {
             sql::UnaryOp::Plus => Ok(arg),

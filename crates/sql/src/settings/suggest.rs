@@ -4,6 +4,11 @@ use super::table;
 
 /// The name in the table that is nearest to `name`, if one is near enough to be what was meant.
 pub fn nearest(name: &str) -> Option<&'static str> {
+    /// None is meant by what is much longer than the longest, and the search takes a time that grows with it.
+    const LONGEST: usize = 80;
+    if name.len() > LONGEST {
+        return None;
+    }
     let name = name.to_ascii_lowercase().replace('-', "_");
     let names = table::all().iter().flat_map(|setting| std::iter::once(&setting.name).chain(setting.aliases));
     let (distance, near) = names.map(|known| (distance(&name, known), *known)).min()?;
@@ -39,5 +44,6 @@ mod tests {
         assert_eq!(nearest("inodb_buffer_pool_size"), Some("innodb_buffer_pool_size"));
         assert_eq!(nearest("SERVER-IDS"), Some("server_id"));
         assert_eq!(nearest("completely_different_thing"), None);
+        assert_eq!(nearest(&"a".repeat(60_000_000)), None);
     }
 }

@@ -5,7 +5,10 @@ use crate::ast::{Call, CallClauses, ExprKind, Literal, Name, Text};
 use crate::error::Parsed;
 use crate::token::Token;
 
-/// Functions that may have DISTINCT.
+/// Aggregates that may have DISTINCT.
+const DISTINCT: [&str; 8] = ["AVG", "COUNT", "GROUP_CONCAT", "JSON_ARRAYAGG", "JSON_OBJECTAGG", "MAX", "MIN", "SUM"];
+
+/// Functions that may have ALL.
 const AGGREGATES: [&str; 21] = [
     "ANY_VALUE",
     "AVG",
@@ -43,7 +46,7 @@ impl<'a> Parser<'a> {
         let mut args = Vec::new();
         let is_aggregate = schema.is_none() && AGGREGATES.iter().any(|known| is(&name.text, known));
         if is_aggregate {
-            clauses.distinct = self.accept("DISTINCT");
+            clauses.distinct = DISTINCT.iter().any(|known| is(&name.text, known)) && self.accept("DISTINCT");
             let _ = !clauses.distinct && self.accept("ALL");
         }
         if !clauses.distinct && is(&name.text, "COUNT") && self.accept_token(&Token::Star) {

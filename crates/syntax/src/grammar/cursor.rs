@@ -226,11 +226,17 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// A name after a period: any word.
+    /// A name after a period: any word that touches it. (Elsewhere the caller has looked at it.)
     ///
     /// # Errors
     /// 1064 if something else comes.
     pub fn any_name(&mut self) -> Parsed<Name> {
+        if let [.., TokenAt { token: Token::Period, span }] = &self.tokens[..self.at]
+            && span.end as usize != self.offset()
+            && self.peek_word().is_some_and(|word| !may_be_name(word))
+        {
+            return self.unexpected();
+        }
         match self.taken_name() {
             Some(name) => Ok(name),
             None => self.unexpected(),

@@ -106,7 +106,8 @@ impl<'a> Parser<'a> {
             self.skip(next.tokens);
             self.operation(&mut expr, next)?;
             expr.span = self.span_from(start);
-            most = next.strength;
+            // Behind its unit an interval is whole.
+            most = if adds_interval(&expr) { u8::MAX } else { next.strength };
         }
         Ok(expr)
     }
@@ -255,7 +256,9 @@ impl<'a> Parser<'a> {
     fn binary(&mut self, left: Expr, op: BinaryOp, strength: u8) -> Parsed<ExprKind> {
         let right = match op {
             BinaryOp::Compare(op) => {
-                if let Some(all) = self.accept_quantifier() {
+                if op != CompareOp::NullSafeEq
+                    && let Some(all) = self.accept_quantifier()
+                {
                     let query = self.subquery()?;
                     return Ok(ExprKind::Quantified(Box::new(Quantified { left, op, all, query })));
                 }
@@ -325,5 +328,13 @@ impl<'a> Parser<'a> {
         };
         self.expect_token(&Token::RParen)?;
         Ok(ExprKind::In(Box::new(expr), list, negated))
+    }
+}
+
+/// Whether an expression is `date + INTERVAL …`, or has a minus there.
+fn adds_interval(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(_, BinaryOp::Add | BinaryOp::Subtract, right) => matches!(right.kind, ExprKind::Interval(..)),
+        _ => false,
     }
 }

@@ -10,7 +10,7 @@ use crate::ast::{
 use crate::error::Parsed;
 use crate::span::Span;
 use crate::token::Token;
-use crate::words::{introduces_text, is_reserved_elsewhere, may_begin_expression};
+use crate::words::{introduces_text, is_reserved_elsewhere, may_be_name, may_begin_expression};
 
 /// Reserved words that are calls without parentheses.
 const CALLS_WITHOUT_PARENTHESES: [&str; 9] = [
@@ -83,18 +83,19 @@ impl<'a> Parser<'a> {
         Ok(ExprKind::Unary(op, Box::new(self.expr_of(strength::SIGN)?)))
     }
 
-    /// `.name` of a system variable, more than once for those that have parts.
+    /// `.name` of a system variable, up to two: `@@global.default.key_buffer_size`.
     fn system_variable(&mut self, first: Arc<str>) -> Parsed<ExprKind> {
         let mut rest: Option<String> = None;
-        while self.accept_token(&Token::Period) {
-            let part = self.any_name()?;
-            match &mut rest {
-                None => rest = Some(part.text.to_string()),
-                Some(rest) => {
-                    rest.push('.');
-                    rest.push_str(&part.text);
-                }
+        for _ in 0..2 {
+            if !self.accept_token(&Token::Period) {
+                break;
             }
+            let part = if matches!(self.peek(), Some(Token::Text(_))) {
+                self.string()?
+            } else {
+                self.any_name()?.text.to_string()
+            };
+            rest = Some(rest.map_or(part.clone(), |rest| format!("{rest}.{part}")));
         }
         Ok(ExprKind::SystemVariable(first, rest.map(Arc::from)))
     }
@@ -187,7 +188,7 @@ impl<'a> Parser<'a> {
     /// What begins with a word without quotes.
     fn word(&mut self, word: &'a str) -> Parsed<ExprKind> {
         let (is_called, is_dotted) = (self.peek_at(1) == Some(&Token::LParen), self.peek_at(1) == Some(&Token::Period));
-        if is_dotted {
+        if is_dotted && may_be_name(word) {
             let name = self.any_name()?;
             return self.named(name);
         }
@@ -227,6 +228,7 @@ impl<'a> Parser<'a> {
                 Ok(Some(ExprKind::Cast(Box::new(inner), CastType::Binary(None))))
             }
             Some(b'I') if is("INTERVAL") => self.interval_or_call().map(Some),
+            Some(b'M') if is("MATCH") && !is_called => self.bare_match().map(Some),
             Some(b'R') if is("ROW") && is_called => {
                 self.skip(2);
                 let first = self.expr()?;
@@ -253,6 +255,11 @@ impl<'a> Parser<'a> {
                     Some(Token::Text(_)) => Literal::Text(self.text_parts()?),
                     _ => self.bytes_literal()?,
                 }
+            }
+            // Nothing else is named so.
+            _ if introduces_text(word) => {
+                self.skip(1);
+                return self.unexpected();
             }
             _ => return Ok(None),
         };

@@ -109,6 +109,8 @@ impl<'a> Parser<'a> {
                     ExprKind::Interval(..) => self.interval_and_date(interval, start)?,
                     _ => self.operators(interval, start, (strength::OR, u8::MAX))?,
                 });
+            } else if is(&name.text, "DATE_ADD") || is(&name.text, "DATE_SUB") {
+                return self.unexpected();
             } else {
                 args.push(self.expr()?);
             }
@@ -231,6 +233,19 @@ impl<'a> Parser<'a> {
     fn match_against(&mut self, _: &Name) -> Parsed<ExprKind> {
         let columns = self.list(Self::expr)?;
         self.expect_token(&Token::RParen)?;
+        self.against(columns)
+    }
+
+    /// `MATCH a, b AGAINST ('text' …)`
+    pub(super) fn bare_match(&mut self) -> Parsed<ExprKind> {
+        self.expect("MATCH")?;
+        let columns = self.list(|parser| parser.expr_of(strength::SIGN))?;
+        let kind = self.against(columns)?;
+        self.expect_token(&Token::RParen)?;
+        Ok(kind)
+    }
+
+    fn against(&mut self, columns: Vec<Expr>) -> Parsed<ExprKind> {
         self.expect("AGAINST")?;
         self.expect_token(&Token::LParen)?;
         // What is looked for ends before IN, which would be an operator.

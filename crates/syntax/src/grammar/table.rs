@@ -97,9 +97,6 @@ impl<'a> Parser<'a> {
             word if is(word, "STRAIGHT_JOIN") && !natural => JoinKind::Straight,
             word if is(word, "INNER") || is(word, "CROSS") && !natural => {
                 self.skip(1);
-                if self.next_are("STRAIGHT_JOIN") {
-                    return self.unexpected();
-                }
                 JoinKind::Inner
             }
             word if (is(word, "LEFT") || is(word, "RIGHT")) && self.peek_at(1) != Some(&Token::LParen) => {
@@ -111,7 +108,7 @@ impl<'a> Parser<'a> {
             _ if natural => return self.unexpected(),
             _ => return Ok(None),
         };
-        self.expect_one(&["JOIN", "STRAIGHT_JOIN"])?;
+        self.expect(if kind == JoinKind::Straight { "STRAIGHT_JOIN" } else { "JOIN" })?;
         Ok(Some((kind, natural)))
     }
 
@@ -120,8 +117,7 @@ impl<'a> Parser<'a> {
         if !is_awaited {
             return Ok(None);
         }
-        if self.next_are("ON") && !self.are_at(1, "DUPLICATE KEY UPDATE") {
-            self.skip(1);
+        if self.accept("ON") {
             return Ok(Some(JoinCondition::On(self.expr()?)));
         }
         if self.accept("USING") {

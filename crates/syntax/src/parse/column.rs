@@ -323,16 +323,18 @@ pub(super) fn default(tokens: &mut Tokens<'_>) -> Parsed<DefaultSpec> {
         return Ok(DefaultSpec::Null);
     }
     if tokens.accept_token(&Token::LParen) {
+        tokens.enter()?;
+        let inner = default(tokens);
+        tokens.leave();
         // MySQL's expression defaults; those that are a literal or the time in parentheses are just that.
-        if let Ok(inner) = default(tokens)
-            && tokens.accept_token(&Token::RParen)
-        {
-            return Ok(match inner {
+        return match inner {
+            Ok(inner) if tokens.accept_token(&Token::RParen) => Ok(match inner {
                 DefaultSpec::Literal(literal) => DefaultSpec::InParentheses(literal),
                 other => other,
-            });
-        }
-        return Err(ParseError::not_supported("expressions as DEFAULT"));
+            }),
+            Err(error @ ParseError::Sql(_)) => Err(error),
+            _ => Err(ParseError::not_supported("expressions as DEFAULT")),
+        };
     }
     if is_now(tokens) {
         return Ok(DefaultSpec::Now(now(tokens)?));

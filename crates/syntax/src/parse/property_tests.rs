@@ -105,6 +105,22 @@ fn long_nested_lists() {
     assert_eq!(parse_one(&text, &ParseContext::default()).map_err(|error| error.code).unwrap_err(), 1473);
 }
 
+/// So are parentheses around what stands behind DEFAULT.
+#[test]
+fn nested_defaults() {
+    let nested = |depth: usize| format!("CREATE TABLE t (a INT DEFAULT {}1{})", "(".repeat(depth), ")".repeat(depth));
+    assert_eq!(parse_one(&nested(100_000), &ParseContext::default()).map_err(|error| error.code).unwrap_err(), 1436);
+    assert!(parse_one(&nested(1000), &ParseContext::default()).is_ok());
+}
+
+/// Strings beside one another of which the first is no text are read in a time that grows with their number (otherwise this takes minutes).
+#[test]
+fn many_strings_that_are_no_text() {
+    let text = [b"SELECT '\xff'".as_slice(), &b" 'a'".repeat(200_000)].concat();
+    let read = to_utf8(&text, Charset::Utf8Mb4, SqlMode::default());
+    assert_eq!(read.len(), "SELECT _binary x''".len() + 2 * 200_001);
+}
+
 /// So are statements in one another.
 #[test]
 fn nested_statements() {
