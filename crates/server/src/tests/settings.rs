@@ -168,7 +168,7 @@ fn what_a_configuration_file_gives() {
         let server = Server::start(&ServeOptions { config: Some(file), ..dir.options() }).await.unwrap();
         let mut client = connect(&server, "root", "").await.unwrap();
         let query = "SELECT CONCAT_WS(' ', @@expire_logs_days, @@binlog_expire_logs_seconds, @@time_zone, @@performance_schema, @@collation_connection)";
-        assert_eq!(last(&mut client, query).await, "10 864000 +02:00 0 latin1_swedish_ci");
+        assert_eq!(last(&mut client, query).await, "10.000000 864000 +02:00 0 latin1_swedish_ci");
         assert_eq!(last(&mut client, "SELECT @@sql_mode LIKE '%STRICT_ALL_TABLES%'").await, "1");
         client.query("SET GLOBAL expire_logs_days = 0.5").await.unwrap();
         assert_eq!(last(&mut client, "SELECT @@binlog_expire_logs_seconds").await, "43200");
