@@ -8,8 +8,8 @@ use std::collections::HashMap;
 use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, XaPrepare, XaStatement};
 use binlog::{DecodeError, EventType, RawEvent, SourcePosition};
 
-/// So many tables are remembered from one transaction to the next.
-const REMEMBERED_MAX: usize = 1024;
+/// Maps of so many bytes are remembered from one transaction to the next.
+const REMEMBERED_MAX: usize = 1 << 20;
 
 /// A TABLE_MAP, and the transaction that had it last.
 struct Known {
@@ -23,6 +23,10 @@ struct Known {
 pub(super) struct Contents {
     /// By the number in their TABLE_MAP.
     tables: HashMap<u64, Known>,
+    /// Bytes of their maps, those included that others have replaced since the last cleaning.
+    bytes: usize,
+    /// More bytes are a reason to clean: at least twice what the last cleaning has left, so that each map is looked at a few times only.
+    bytes_max: usize,
     /// Counts transactions.
     transaction: u64,
 }
@@ -63,12 +67,21 @@ impl Contents {
             return Ok(());
         }
         let map = TableMap::decode(body)?;
-        if self.tables.len() >= REMEMBERED_MAX {
-            let transaction = self.transaction;
-            self.tables.retain(|_, known| known.transaction == transaction);
+        self.bytes += body.len();
+        if self.bytes > self.bytes_max.max(REMEMBERED_MAX) {
+            self.forget_earlier();
+            self.bytes += body.len();
         }
         self.tables.insert(id, Known { body: body.to_vec(), map, transaction: self.transaction });
         Ok(())
+    }
+
+    /// Forgets the maps that only earlier transactions had.
+    fn forget_earlier(&mut self) {
+        let transaction = self.transaction;
+        self.tables.retain(|_, known| known.transaction == transaction);
+        self.bytes = self.tables.values().map(|known| known.body.len()).sum();
+        self.bytes_max = 2 * self.bytes;
     }
 
     fn check_rows(&self, rows: &RowsEvent<'_>) -> Result<(), DecodeError> {
@@ -132,6 +145,30 @@ mod tests {
         let mut more = WRITE.to_vec();
         more[10] = 3;
         check(&mut contents, Some(MAP), EventType::WRITE_ROWS, &more).unwrap_err();
+    }
+
+    /// What a transaction has mapped stays until its end, however many tables there are; what only earlier ones had, goes.
+    #[test]
+    fn maps_of_many_tables() {
+        let mut contents = Contents::default();
+        let numbered = |bytes: &[u8], number: u32| [&number.to_le_bytes(), &bytes[4..]].concat();
+        let count = (3 * REMEMBERED_MAX / MAP.len()) as u32;
+        for transaction in 0..3 {
+            let begin = event(EventType::GTID, &[]);
+            contents.check(&RawEvent::first_of(&begin, ChecksumAlgorithm::Off).unwrap()).unwrap();
+            let numbers = transaction * count..(transaction + 1) * count;
+            for (event_type, body) in [(EventType::TABLE_MAP, MAP), (EventType::WRITE_ROWS, WRITE)] {
+                for number in numbers.clone() {
+                    let bytes = event(event_type, &numbered(body, number));
+                    contents.check(&RawEvent::first_of(&bytes, ChecksumAlgorithm::Off).unwrap()).unwrap();
+                }
+            }
+        }
+        for number in 0..count {
+            check(&mut contents, Some(&numbered(MAP, number)), EventType::WRITE_ROWS, &numbered(WRITE, number))
+                .unwrap();
+        }
+        assert!(contents.tables.len() * MAP.len() <= 2 * REMEMBERED_MAX, "{}", contents.tables.len());
     }
 
     #[test]
