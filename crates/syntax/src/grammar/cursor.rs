@@ -226,6 +226,11 @@ impl<'a> Parser<'a> {
         }
     }
 
+    /// Whether nothing is between the next token and the one behind it.
+    pub(super) fn touches_next(&self) -> bool {
+        matches!(&self.tokens[self.at..], [this, next, ..] if this.span.end == next.span.start)
+    }
+
     /// A name after a period: any word that touches it. (Elsewhere the caller has looked at it.)
     ///
     /// # Errors

@@ -188,7 +188,8 @@ impl<'a> Parser<'a> {
     /// What begins with a word without quotes.
     fn word(&mut self, word: &'a str) -> Parsed<ExprKind> {
         let (is_called, is_dotted) = (self.peek_at(1) == Some(&Token::LParen), self.peek_at(1) == Some(&Token::Period));
-        if is_dotted && may_be_name(word) {
+        // A reserved word is a name where a period touches it.
+        if is_dotted && (may_be_name(word) || self.touches_next()) {
             let name = self.any_name()?;
             return self.named(name);
         }
