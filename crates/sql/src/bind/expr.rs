@@ -11,12 +11,10 @@ use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
-use crate::expr::build::{self, TrimSide};
+use crate::expr::build;
 use crate::expr::choice::{Arm, condition_of_if};
 use crate::expr::function::resolve;
-use crate::expr::{
-    ArithmeticOp, BitOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, SessionInfo, VariableScope,
-};
+use crate::expr::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, ExprType, Kind, SessionInfo, VariableScope};
 
 /// Where an expression stands; error messages name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -131,7 +129,7 @@ impl<'a> Binder<'a> {
             E::Extract(unit, expr) => build::extract(*unit, bind(self, expr)?),
             E::Trim(side, what, expr) => {
                 let remove = what.as_ref().map(|what| bind(self, what)).transpose()?;
-                build::trim(trim_side(*side), bind(self, expr)?, remove)
+                build::trim(*side, bind(self, expr)?, remove)
             }
             E::JsonValue(value) => self.bind_json_value(value, scope),
             E::Call(call) => self.bind_function(call, scope),
@@ -169,7 +167,7 @@ impl<'a> Binder<'a> {
                 Ok(negate_if(*negated, resolve("regexp_like", args, self.context.session)?))
             }
             E::Quantified(quantified) => {
-                let op = compare_op(quantified.op);
+                let op = quantified.op;
                 self.bind_quantified(&quantified.left, op, quantified.all, &quantified.query, scope)
             }
             E::Exists(query) => {
@@ -383,28 +381,30 @@ impl<'a> Binder<'a> {
         right: &'a sql::Expr,
         scope: ExprScope<'_>,
     ) -> Result<Expr, SqlError> {
+        use ArithmeticOp::{Add, Subtract};
         use sql::BinaryOp as O;
         if let O::Compare(op) = op {
-            return self.bind_comparison(compare_op(op), left, right, scope);
+            return self.bind_comparison(op, left, right, scope);
         }
-        if let (O::Add | O::Subtract, sql::ExprKind::Interval(amount, unit)) = (op, &right.kind) {
+        if let (O::Arithmetic(Add | Subtract), sql::ExprKind::Interval(amount, unit)) = (op, &right.kind) {
             let date = self.bind_expr(left, scope)?;
-            return self.bind_interval(date, (amount, *unit), op == O::Subtract, scope);
+            return self.bind_interval(date, (amount, *unit), op == O::Arithmetic(Subtract), scope);
         }
-        if let (O::Add, sql::ExprKind::Interval(amount, unit)) = (op, &left.kind) {
+        if let (O::Arithmetic(Add), sql::ExprKind::Interval(amount, unit)) = (op, &left.kind) {
             let date = self.bind_expr(right, scope)?;
             return self.bind_interval(date, (amount, *unit), false, scope);
         }
         let mut l = self.bind_expr(left, scope)?;
         let mut r = self.bind_expr(right, scope)?;
-        if is_arithmetic(op) {
+        let is_arithmetic = matches!(op, O::Arithmetic(_));
+        if is_arithmetic {
             let (left_type, right_type) = (l.ty.clone(), r.ty.clone());
             self.assume_param(&mut l, &right_type, scope);
             self.assume_param(&mut r, &left_type, scope);
         }
         // Of two parameters nothing tells a type: they are DOUBLEs.
-        if is_arithmetic(op)
-            && op != O::IntDivide
+        if is_arithmetic
+            && op != O::Arithmetic(ArithmeticOp::IntDivide)
             && [&l, &r].into_iter().all(|side| matches!(side.kind, ExprKind::Param(_)))
         {
             l = build::cast(l, CastType::Double, CollationId::BINARY)?;
@@ -423,31 +423,14 @@ fn is_test(arg: Expr, test: sql::IsTest) -> Expr {
     }
 }
 
-fn trim_side(side: sql::TrimSide) -> TrimSide {
-    match side {
-        sql::TrimSide::Both => TrimSide::Both,
-        sql::TrimSide::Leading => TrimSide::Leading,
-        sql::TrimSide::Trailing => TrimSide::Trailing,
-    }
-}
-
 /// An operator between two operands that are bound.
 fn operation(op: sql::BinaryOp, l: Expr, r: Expr, session: &SessionInfo) -> Result<Expr, SqlError> {
     use sql::BinaryOp as O;
     match op {
-        O::Compare(op) => build::compare(compare_op(op), l, r),
+        O::Compare(op) => build::compare(op, l, r),
         O::Xor => Ok(build::xor(l, r)),
-        O::Add => build::arithmetic(ArithmeticOp::Add, l, r, session),
-        O::Subtract => build::arithmetic(ArithmeticOp::Subtract, l, r, session),
-        O::Multiply => build::arithmetic(ArithmeticOp::Multiply, l, r, session),
-        O::Divide => build::arithmetic(ArithmeticOp::Divide, l, r, session),
-        O::Modulo => build::arithmetic(ArithmeticOp::Modulo, l, r, session),
-        O::IntDivide => build::arithmetic(ArithmeticOp::IntDivide, l, r, session),
-        O::BitOr => Ok(build::bit(BitOp::Or, l, r)),
-        O::BitAnd => Ok(build::bit(BitOp::And, l, r)),
-        O::BitXor => Ok(build::bit(BitOp::Xor, l, r)),
-        O::ShiftLeft => Ok(build::bit(BitOp::ShiftLeft, l, r)),
-        O::ShiftRight => Ok(build::bit(BitOp::ShiftRight, l, r)),
+        O::Arithmetic(op) => build::arithmetic(op, l, r, session),
+        O::Bit(op) => Ok(build::bit(op, l, r)),
         O::Concat => resolve("concat", vec![l, r], session),
         O::SoundsLike => {
             build::compare(CompareOp::Eq, resolve("soundex", vec![l], session)?, resolve("soundex", vec![r], session)?)
@@ -467,12 +450,6 @@ pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize
     (here, ty)
 }
 
-/// `+`, `-`, `*`, `/`, `%`, DIV.
-fn is_arithmetic(op: sql::BinaryOp) -> bool {
-    use sql::BinaryOp as O;
-    matches!(op, O::Add | O::Subtract | O::Multiply | O::Divide | O::Modulo | O::IntDivide)
-}
-
 /// The operand of IS NULL, IS UNKNOWN or ISNULL().
 fn is_null_of(condition: &Expr) -> Option<&Expr> {
     match &condition.kind {
@@ -487,18 +464,6 @@ pub(crate) fn conjuncts(expr: Expr) -> Vec<Expr> {
     match expr.kind {
         crate::expr::ExprKind::And(parts) => parts.into_iter().flat_map(conjuncts).collect(),
         _ => vec![expr],
-    }
-}
-
-pub(crate) fn compare_op(op: sql::CompareOp) -> CompareOp {
-    match op {
-        sql::CompareOp::Eq => CompareOp::Eq,
-        sql::CompareOp::NullSafeEq => CompareOp::NullSafeEq,
-        sql::CompareOp::NotEq => CompareOp::NotEq,
-        sql::CompareOp::Less => CompareOp::Less,
-        sql::CompareOp::LessEq => CompareOp::LessEq,
-        sql::CompareOp::Greater => CompareOp::Greater,
-        sql::CompareOp::GreaterEq => CompareOp::GreaterEq,
     }
 }
 

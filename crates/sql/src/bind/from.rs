@@ -9,7 +9,7 @@ use syntax::ast as sql;
 
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Visible, ambiguous, empty_name, unknown_column};
-use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, IndexHintKind, JoinKind, TableSource};
+use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, JoinKind, TableSource};
 use crate::bind::{Binder, check_table_path};
 use crate::expr::types::Coercibility;
 use crate::expr::{CompareOp, Expr, ExprType, build};
@@ -362,18 +362,13 @@ fn index_hints(table: &types::TableDef, alias: &str, hints: &[sql::IndexHint]) -
     }
     let mut bound = Vec::with_capacity(hints.len());
     for hint in hints {
-        let kind = match hint.kind {
-            sql::IndexHintKind::Use => IndexHintKind::Use,
-            sql::IndexHintKind::Force => IndexHintKind::Force,
-            sql::IndexHintKind::Ignore => IndexHintKind::Ignore,
-        };
         let mut indexes = Vec::with_capacity(hint.indexes.len());
         for name in &hint.indexes {
             let message = || format!("Key '{}' doesn't exist in table '{alias}'", name.text);
             let index = table.index_number(&name.text);
             indexes.push(index.ok_or_else(|| SqlError::new(codes::KEY_DOES_NOT_EXIST, message()))?);
         }
-        bound.push(IndexHint { kind, indexes });
+        bound.push(IndexHint { kind: hint.kind, indexes });
     }
     Ok(bound)
 }

@@ -12,6 +12,7 @@ use std::sync::Arc;
 
 use base::SqlError;
 use engine::{LockWait, Table};
+use syntax::ast::IndexHintKind;
 
 use crate::bind::frame::Frame;
 use crate::expr::{Aggregate, Expr, ExprType, function};
@@ -219,14 +220,6 @@ pub(crate) struct IndexHint {
     pub(crate) kind: IndexHintKind,
     /// Positions among the table's indexes.
     pub(crate) indexes: Vec<usize>,
-}
-
-/// What an index hint asks for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IndexHintKind {
-    Use,
-    Force,
-    Ignore,
 }
 
 /// A subquery in an expression. Its result is in a slot of the block that it stands in.

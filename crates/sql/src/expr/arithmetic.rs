@@ -14,9 +14,9 @@ use base::{SqlError, codes};
 use types::decimal::Rounding;
 use types::{Decimal, Value};
 
+use crate::expr::ArithmeticOp;
 use crate::expr::coerce;
 use crate::expr::context::{EvalContext, SessionInfo};
-use crate::expr::tree::ArithmeticOp;
 use crate::expr::types::{ExprType, Kind};
 use types::SqlMode;
 

@@ -9,12 +9,13 @@ use types::temporal::parse::{self, Allow, Parsed};
 use types::value::NOT_FIXED;
 use types::{CollationId, ColumnType, DateTime, Time, Value, number};
 
+use crate::expr::CompareOp;
 use crate::expr::build::{cast, integer_literal, string_literal, unsigned_literal};
 use crate::expr::coerce;
 use crate::expr::compare::wrong_value;
 use crate::expr::convert;
 use crate::expr::function;
-use crate::expr::tree::{CastType, CompareOp, Constancy, Expr, ExprKind};
+use crate::expr::tree::{CastType, Constancy, Expr, ExprKind};
 use crate::expr::types::{Bits, Coercibility, ExprType, Kind, aggregate_collations};
 
 /// Both sides of a comparison, with a constant in the form of what it stands beside.

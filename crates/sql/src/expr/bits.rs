@@ -4,12 +4,13 @@
 use base::{SqlError, codes};
 use types::Value;
 
+use crate::expr::BitOp;
 use crate::expr::aggregate::AggregateFunction;
 use crate::expr::beside::{literal_bits, numeric_arg};
 use crate::expr::build::unsigned_literal;
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
-use crate::expr::tree::{BitOp, Expr, ExprKind};
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 use crate::expr::whole;
 

@@ -4,7 +4,7 @@
 //! looks like a function. Arguments are given in the order in which they are written.
 
 use base::{SqlError, codes};
-use syntax::ast::IntervalUnit;
+use syntax::ast::{ArithmeticOp, CompareOp, IntervalUnit, TrimSide};
 use types::temporal::parse::{self, Allow};
 use types::{CollationId, ColumnType, Decimal, Value};
 
@@ -25,7 +25,7 @@ pub(crate) use crate::expr::compare::{is_by_bits, is_constant_beside};
 use crate::expr::context::SessionInfo;
 use crate::expr::function;
 use crate::expr::interval as intervals;
-use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind, VariableScope};
+use crate::expr::tree::{CastType, Expr, ExprKind, VariableScope};
 use crate::expr::types::{Bits, Coercibility, ExprType, Kind, Strings};
 
 /// An integer.
@@ -172,16 +172,7 @@ fn beside_json(left: Expr, right: Expr) -> (Expr, Expr) {
 pub fn compare(op: CompareOp, left: Expr, right: Expr) -> Result<Expr, SqlError> {
     let (left, right) = beside_json(left, right);
     let (left, right) = comparable(op, left, right)?;
-    let name = match op {
-        CompareOp::Eq => "=",
-        CompareOp::NotEq => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessEq => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterEq => ">=",
-        CompareOp::NullSafeEq => "<=>",
-    };
-    let mut ty = condition(&[&left.ty, &right.ty], name, Mixed::Unsettled)?;
+    let mut ty = condition(&[&left.ty, &right.ty], op.sign(), Mixed::Unsettled)?;
     ty.nullable &= op != CompareOp::NullSafeEq;
     Ok(Expr { kind: ExprKind::Compare { op, args: pair(left, right) }, ty })
 }
@@ -503,17 +494,6 @@ pub fn trim(side: TrimSide, text: Expr, remove: Option<Expr>) -> Result<Expr, Sq
     let mut args = vec![integer_literal(side as i64), text];
     args.extend(remove);
     function::call("trim", args, &SessionInfo::default())
-}
-
-/// The side of TRIM.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TrimSide {
-    /// Both ends.
-    Both,
-    /// The beginning.
-    Leading,
-    /// The end.
-    Trailing,
 }
 
 /// `@name`; the type is what the variable has now.

@@ -3,9 +3,10 @@
 use base::SqlError;
 use types::{CollationId, ColumnType, Value};
 
+use crate::expr::CompareOp;
 use crate::expr::beside::{beside, numeric_beside};
 use crate::expr::build::{self, Mixed, agree, coerce_to, union_of};
-use crate::expr::tree::{CastType, CompareOp, Expr, ExprKind};
+use crate::expr::tree::{CastType, Expr, ExprKind};
 use crate::expr::types::{Coercibility, ExprType, Kind};
 
 /// CASE

@@ -17,9 +17,10 @@ use crate::expr::function::{Args, LONG_ARGUMENT};
 use crate::expr::interval::{self, Counted};
 use crate::expr::json;
 use crate::expr::pattern;
-use crate::expr::tree::{ArithmeticOp, CastType, CompareOp, Expr, ExprKind};
+use crate::expr::tree::{CastType, Expr, ExprKind};
 use crate::expr::types::{Kind, aggregate_collations};
 use crate::expr::whole;
+use crate::expr::{ArithmeticOp, CompareOp};
 
 /// Operators and functions read all of a long value, so it counts where it comes from.
 #[inline]

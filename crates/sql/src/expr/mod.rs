@@ -62,6 +62,6 @@ pub use function::Function;
 pub(crate) use function::hex_text;
 pub(crate) use json::name_table;
 pub use slots::SlotSet;
-pub use syntax::ast::IntervalUnit;
-pub use tree::{ArithmeticOp, BitOp, CastType, CompareOp, Constancy, Expr, ExprKind, VariableScope};
+pub use syntax::ast::{ArithmeticOp, BitOp, CompareOp, IntervalUnit};
+pub use tree::{CastType, Constancy, Expr, ExprKind, VariableScope};
 pub use types::{Coercibility, ExprType, Kind};

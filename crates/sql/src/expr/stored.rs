@@ -4,11 +4,12 @@ use base::SqlError;
 use types::decimal::Rounding;
 use types::{DateTime, Decimal, Value};
 
+use crate::expr::ArithmeticOp;
 use crate::expr::cast;
 use crate::expr::coerce;
 use crate::expr::context::EvalContext;
 use crate::expr::copied::Copied;
-use crate::expr::tree::{ArithmeticOp, Expr, ExprKind};
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 /// The value of `from` in a column of the type `to`.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use syntax::ast::IntervalUnit;
+use syntax::ast::{ArithmeticOp, BitOp, CompareOp, IntervalUnit};
 use types::Value;
 
 use crate::expr::function::Function;
@@ -141,59 +141,6 @@ pub enum ExprKind {
         /// Arguments.
         args: Vec<Expr>,
     },
-}
-
-/// Comparison operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are what they are")]
-pub enum CompareOp {
-    Eq,
-    NotEq,
-    Less,
-    LessEq,
-    Greater,
-    GreaterEq,
-    /// `<=>`
-    NullSafeEq,
-}
-
-impl CompareOp {
-    /// The operator with its sides exchanged.
-    pub fn mirrored(self) -> Self {
-        match self {
-            CompareOp::Less => CompareOp::Greater,
-            CompareOp::LessEq => CompareOp::GreaterEq,
-            CompareOp::Greater => CompareOp::Less,
-            CompareOp::GreaterEq => CompareOp::LessEq,
-            other => other,
-        }
-    }
-}
-
-/// Arithmetic operators.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are what they are")]
-pub enum ArithmeticOp {
-    Add,
-    Subtract,
-    Multiply,
-    /// `/`: DECIMAL or DOUBLE.
-    Divide,
-    /// `DIV`
-    IntDivide,
-    /// `%` and MOD
-    Modulo,
-}
-
-/// Bit operators; `~x` is `x ^ 2^64-1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they are what they are")]
-pub enum BitOp {
-    Or,
-    And,
-    Xor,
-    ShiftLeft,
-    ShiftRight,
 }
 
 /// What CAST makes.

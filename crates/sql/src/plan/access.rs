@@ -6,9 +6,10 @@
 use std::sync::Arc;
 
 use engine::Table;
+use syntax::ast::IndexHintKind;
 use types::{ColumnType, TableDef};
 
-use crate::bind::tree::{BoundTable, IndexHintKind, TableSource};
+use crate::bind::tree::{BoundTable, TableSource};
 use crate::expr::build::is_constant_beside;
 use crate::expr::{Constancy, Expr, Kind};
 use crate::plan::conditions::{Asked, Condition, TableSet};

@@ -22,9 +22,7 @@ impl Expr {
 
     /// A call of a function that stands nowhere.
     pub fn call(name: &str, args: Vec<Expr>) -> Self {
-        let name = Name::new(name);
-        let call = Call { schema: None, name, word: None, args, has_parentheses: true, clauses: None };
-        Expr::new(ExprKind::Call(Box::new(call)))
+        Expr::new(ExprKind::Call(Box::new(Call::new(Name::new(name), args))))
     }
 
     /// What is in its parentheses, if it has some.
@@ -184,7 +182,7 @@ pub enum UnaryOp {
 }
 
 /// An operator of a comparison.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum CompareOp {
     /// `=`
     Eq,
@@ -202,6 +200,91 @@ pub enum CompareOp {
     GreaterEq,
 }
 
+impl CompareOp {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            CompareOp::Eq => "=",
+            CompareOp::NullSafeEq => "<=>",
+            CompareOp::NotEq => "<>",
+            CompareOp::Less => "<",
+            CompareOp::LessEq => "<=",
+            CompareOp::Greater => ">",
+            CompareOp::GreaterEq => ">=",
+        }
+    }
+
+    /// The operator with its sides exchanged.
+    pub fn mirrored(self) -> Self {
+        match self {
+            CompareOp::Less => CompareOp::Greater,
+            CompareOp::LessEq => CompareOp::GreaterEq,
+            CompareOp::Greater => CompareOp::Less,
+            CompareOp::GreaterEq => CompareOp::LessEq,
+            other => other,
+        }
+    }
+}
+
+/// An operator of arithmetic.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArithmeticOp {
+    /// `+`
+    Add,
+    /// `-`
+    Subtract,
+    /// `*`
+    Multiply,
+    /// `/`: DECIMAL or DOUBLE.
+    Divide,
+    /// `DIV`
+    IntDivide,
+    /// `%`, `MOD`
+    Modulo,
+}
+
+impl ArithmeticOp {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            ArithmeticOp::Add => "+",
+            ArithmeticOp::Subtract => "-",
+            ArithmeticOp::Multiply => "*",
+            ArithmeticOp::Divide => "/",
+            ArithmeticOp::IntDivide => "DIV",
+            ArithmeticOp::Modulo => "%",
+        }
+    }
+}
+
+/// An operator on bits; `~x` is `x ^ 2^64-1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum BitOp {
+    /// `|`
+    Or,
+    /// `&`
+    And,
+    /// `^`
+    Xor,
+    /// `<<`
+    ShiftLeft,
+    /// `>>`
+    ShiftRight,
+}
+
+impl BitOp {
+    /// As it is written.
+    pub fn sign(self) -> &'static str {
+        match self {
+            BitOp::Or => "|",
+            BitOp::And => "&",
+            BitOp::Xor => "^",
+            BitOp::ShiftLeft => "<<",
+            BitOp::ShiftRight => ">>",
+        }
+    }
+}
+
 /// An operator between two operands, AND and OR apart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BinaryOp {
@@ -209,28 +292,10 @@ pub enum BinaryOp {
     Compare(CompareOp),
     /// `XOR`
     Xor,
-    /// `+`
-    Add,
-    /// `-`
-    Subtract,
-    /// `*`
-    Multiply,
-    /// `/`
-    Divide,
-    /// `DIV`
-    IntDivide,
-    /// `%`, `MOD`
-    Modulo,
-    /// `|`
-    BitOr,
-    /// `&`
-    BitAnd,
-    /// `^`
-    BitXor,
-    /// `<<`
-    ShiftLeft,
-    /// `>>`
-    ShiftRight,
+    /// Arithmetic.
+    Arithmetic(ArithmeticOp),
+    /// On bits.
+    Bit(BitOp),
     /// `||` under PIPES_AS_CONCAT.
     Concat,
     /// `SOUNDS LIKE`
@@ -405,6 +470,13 @@ pub struct Call {
     pub has_parentheses: bool,
     /// What only aggregates and window functions have.
     pub clauses: Option<Box<CallClauses>>,
+}
+
+impl Call {
+    /// A call with arguments alone.
+    pub(crate) fn new(name: Name, args: Vec<Expr>) -> Self {
+        Call { schema: None, name, word: None, args, has_parentheses: true, clauses: None }
+    }
 }
 
 /// What stands in a call beside its arguments.

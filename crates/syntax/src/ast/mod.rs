@@ -10,8 +10,8 @@ mod window;
 
 pub use change::{Assignment, Delete, Insert, InsertSource, Priority, RowAlias, Update};
 pub use expr::{
-    BinaryOp, Call, CallClauses, Case, CastCharset, CastType, CompareOp, Expr, ExprKind, IsTest, JsonBehavior,
-    JsonValue, Literal, Match, MatchMode, Quantified, TemporalKind, Text, TrimSide, UnaryOp, When,
+    ArithmeticOp, BinaryOp, BitOp, Call, CallClauses, Case, CastCharset, CastType, CompareOp, Expr, ExprKind, IsTest,
+    JsonBehavior, JsonValue, Literal, Match, MatchMode, Quantified, TemporalKind, Text, TrimSide, UnaryOp, When,
 };
 pub use name::{ColumnPath, Name, TablePath};
 pub use query::{

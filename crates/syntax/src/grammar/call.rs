@@ -60,7 +60,7 @@ impl<'a> Parser<'a> {
         self.expect_token(&Token::RParen)?;
         self.window_clauses(&name, &mut clauses)?;
         let clauses = (clauses != CallClauses::default()).then(|| Box::new(clauses));
-        Ok(ExprKind::Call(Box::new(Call { schema, name, word: None, args, has_parentheses: true, clauses })))
+        Ok(ExprKind::Call(Box::new(Call { schema, clauses, ..Call::new(name, args) })))
     }
 
     /// ORDER BY, SEPARATOR and LIMIT.
@@ -69,9 +69,7 @@ impl<'a> Parser<'a> {
         if !is_concat && !is(&name.text, "JSON_ARRAYAGG") {
             return Ok(());
         }
-        if self.accept("ORDER BY") {
-            clauses.order_by = self.list(Self::order_item)?;
-        }
+        clauses.order_by = self.order_by()?;
         if is_concat && self.accept("SEPARATOR") {
             clauses.separator = Some(match self.peek() {
                 Some(Token::Hex(digits)) => Literal::Hex(Box::from(&**digits)),

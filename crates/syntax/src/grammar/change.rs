@@ -25,7 +25,7 @@ impl<'a> Parser<'a> {
         let ignore = !replace && self.accept("IGNORE");
         let _ = self.accept("INTO");
         let table = self.table_path()?;
-        let partitions = if self.accept("PARTITION") { self.parenthesized(Self::name)? } else { Vec::new() };
+        let partitions = self.partitions()?;
         let columns = self.insert_columns()?;
         let source = self.insert_source(columns.is_some())?;
         let alias = match source {
@@ -50,10 +50,7 @@ impl<'a> Parser<'a> {
         if !self.next_is(&Token::LParen) || is_query {
             return Ok(None);
         }
-        self.skip(1);
-        let columns = if self.next_is(&Token::RParen) { Vec::new() } else { self.list(Self::column_path)? };
-        self.expect_token(&Token::RParen)?;
-        Ok(Some(columns))
+        self.parenthesized_if_any(Self::column_path).map(Some)
     }
 
     fn insert_source(&mut self, has_columns: bool) -> Parsed<InsertSource> {
@@ -61,7 +58,7 @@ impl<'a> Parser<'a> {
         let is_constructor = self.next_are("VALUES ROW");
         if is_values && !is_constructor {
             self.skip(1);
-            let rows = self.list(Self::insert_row)?;
+            let rows = self.list(|parser| parser.parenthesized_if_any(Self::value))?;
             let literal_rows = std::mem::take(&mut self.literal_rows);
             return Ok(InsertSource::Values(rows, literal_rows));
         }
@@ -82,13 +79,6 @@ impl<'a> Parser<'a> {
         }
     }
 
-    fn insert_row(&mut self) -> Parsed<Vec<Expr>> {
-        self.expect_token(&Token::LParen)?;
-        let row = if self.next_is(&Token::RParen) { Vec::new() } else { self.list(Self::value)? };
-        self.expect_token(&Token::RParen)?;
-        Ok(row)
-    }
-
     /// A value that is stored, or DEFAULT.
     fn value(&mut self) -> Parsed<Expr> {
         let start = self.offset();
@@ -101,8 +91,7 @@ impl<'a> Parser<'a> {
     /// `new (a, b)`
     fn row_alias(&mut self) -> Parsed<RowAlias> {
         let name = self.name()?;
-        let columns = if self.next_is(&Token::LParen) { self.parenthesized(Self::name)? } else { Vec::new() };
-        Ok(RowAlias { name, columns })
+        Ok(RowAlias { name, columns: self.names_in_parentheses()? })
     }
 
     /// `column = value`
@@ -132,8 +121,8 @@ impl<'a> Parser<'a> {
         let tables = self.table_list()?;
         self.expect("SET")?;
         let assignments = self.list(Self::assignment)?;
-        let filter = if self.accept("WHERE") { Some(self.expr()?) } else { None };
-        let order_by = if self.accept("ORDER BY") { self.list(Self::order_item)? } else { Vec::new() };
+        let filter = self.expr_behind("WHERE")?;
+        let order_by = self.order_by()?;
         let limit = if self.accept("LIMIT") { Some(self.row_count()?) } else { None };
         if self.next_are("RETURNING") {
             return Err(ParseError::not_supported("RETURNING in UPDATE"));
@@ -154,8 +143,8 @@ impl<'a> Parser<'a> {
             ignore |= word == "IGNORE";
         }
         let (targets, from) = self.delete_tables()?;
-        let filter = if self.accept("WHERE") { Some(self.expr()?) } else { None };
-        let order_by = if self.accept("ORDER BY") { self.list(Self::order_item)? } else { Vec::new() };
+        let filter = self.expr_behind("WHERE")?;
+        let order_by = self.order_by()?;
         let limit = if self.accept("LIMIT") { Some(self.row_count()?) } else { None };
         let returning = self.returning()?;
         Ok(Delete { with, low_priority, quick, ignore, targets, from, filter, order_by, limit, returning })
@@ -181,8 +170,8 @@ impl<'a> Parser<'a> {
         if !table.hints.is_empty() {
             return self.unexpected();
         }
-        if self.accept("PARTITION") {
-            table.partitions = self.parenthesized(Self::name)?;
+        if self.next_are("PARTITION") {
+            table.partitions = self.partitions()?;
         }
         Ok((None, vec![TableRef::Table(Box::new(table))]))
     }

@@ -328,7 +328,13 @@ impl<'a> Parser<'a> {
 
     /// Things with commas between them: one at least.
     pub(super) fn list<T>(&mut self, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
-        let mut items = vec![item(self)?];
+        let first = item(self)?;
+        self.list_behind(first, item)
+    }
+
+    /// The same, of which the first one is taken.
+    pub(super) fn list_behind<T>(&mut self, first: T, mut item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        let mut items = vec![first];
         while self.accept_token(&Token::Comma) {
             base::memory::check_room(&items, 1)?;
             items.push(item(self)?);
@@ -342,5 +348,19 @@ impl<'a> Parser<'a> {
         let items = self.list(item)?;
         self.expect_token(&Token::RParen)?;
         Ok(items)
+    }
+
+    /// `( … )` around a list that may be empty.
+    pub(super) fn parenthesized_if_any<T>(&mut self, item: impl FnMut(&mut Self) -> Parsed<T>) -> Parsed<Vec<T>> {
+        if self.next_is(&Token::LParen) && self.peek_at(1) == Some(&Token::RParen) {
+            self.skip(2);
+            return Ok(Vec::new());
+        }
+        self.parenthesized(item)
+    }
+
+    /// Names in parentheses, if they come next.
+    pub(super) fn names_in_parentheses(&mut self) -> Parsed<Vec<Name>> {
+        if self.next_is(&Token::LParen) { self.parenthesized(Self::name) } else { Ok(Vec::new()) }
     }
 }

@@ -14,7 +14,7 @@
 //! AND: `INTERVAL 1 DAY + a = b` adds to the comparison.
 
 use super::{Parser, is};
-use crate::ast::{BinaryOp, CompareOp, Expr, ExprKind, IsTest, Quantified, UnaryOp};
+use crate::ast::{ArithmeticOp, BinaryOp, BitOp, CompareOp, Expr, ExprKind, IsTest, Quantified, UnaryOp};
 use crate::error::Parsed;
 use crate::token::Token;
 
@@ -132,6 +132,7 @@ impl<'a> Parser<'a> {
     }
 
     fn next_operator(&self) -> Option<Next> {
+        use ArithmeticOp as A;
         use BinaryOp as B;
         let compare = |op| Next::binary(B::Compare(op), strength::COMPARE);
         Some(match self.peek()? {
@@ -143,19 +144,19 @@ impl<'a> Parser<'a> {
             Token::LessEq => compare(CompareOp::LessEq),
             Token::Greater => compare(CompareOp::Greater),
             Token::GreaterEq => compare(CompareOp::GreaterEq),
-            Token::Plus => Next::binary(B::Add, strength::ADD),
-            Token::Minus => Next::binary(B::Subtract, strength::ADD),
-            Token::Star => Next::binary(B::Multiply, strength::MULTIPLY),
-            Token::Slash => Next::binary(B::Divide, strength::MULTIPLY),
-            Token::Percent => Next::binary(B::Modulo, strength::MULTIPLY),
+            Token::Plus => Next::binary(B::Arithmetic(A::Add), strength::ADD),
+            Token::Minus => Next::binary(B::Arithmetic(A::Subtract), strength::ADD),
+            Token::Star => Next::binary(B::Arithmetic(A::Multiply), strength::MULTIPLY),
+            Token::Slash => Next::binary(B::Arithmetic(A::Divide), strength::MULTIPLY),
+            Token::Percent => Next::binary(B::Arithmetic(A::Modulo), strength::MULTIPLY),
             Token::AndAnd => Next::new(Infix::And, strength::AND),
             Token::OrOr => Next::new(Infix::Or, strength::OR),
             Token::Concat => Next::binary(B::Concat, strength::CONCAT),
-            Token::Pipe => Next::binary(B::BitOr, strength::BIT_OR),
-            Token::Ampersand => Next::binary(B::BitAnd, strength::BIT_AND),
-            Token::ShiftLeft => Next::binary(B::ShiftLeft, strength::SHIFT),
-            Token::ShiftRight => Next::binary(B::ShiftRight, strength::SHIFT),
-            Token::Caret => Next::binary(B::BitXor, strength::BIT_XOR),
+            Token::Pipe => Next::binary(B::Bit(BitOp::Or), strength::BIT_OR),
+            Token::Ampersand => Next::binary(B::Bit(BitOp::And), strength::BIT_AND),
+            Token::ShiftLeft => Next::binary(B::Bit(BitOp::ShiftLeft), strength::SHIFT),
+            Token::ShiftRight => Next::binary(B::Bit(BitOp::ShiftRight), strength::SHIFT),
+            Token::Caret => Next::binary(B::Bit(BitOp::Xor), strength::BIT_XOR),
             _ => return None,
         })
     }
@@ -178,8 +179,8 @@ impl<'a> Parser<'a> {
             b'X' if is(word, "XOR") => Next::binary(BinaryOp::Xor, strength::XOR),
             b'I' if is(word, "IS") => Next::new(Infix::Is, strength::COMPARE),
             b'N' if is(word, "NOT") => Next { tokens: 2, negated: true, ..predicate(self.peek_word_at(1)?)? },
-            b'D' if is(word, "DIV") => Next::binary(BinaryOp::IntDivide, strength::MULTIPLY),
-            b'M' if is(word, "MOD") => Next::binary(BinaryOp::Modulo, strength::MULTIPLY),
+            b'D' if is(word, "DIV") => Next::binary(BinaryOp::Arithmetic(ArithmeticOp::IntDivide), strength::MULTIPLY),
+            b'M' if is(word, "MOD") => Next::binary(BinaryOp::Arithmetic(ArithmeticOp::Modulo), strength::MULTIPLY),
             b'M' if is(word, "MEMBER") && self.are_at(1, "OF") && opens(2) => {
                 Next { tokens: 2, ..Next::new(Infix::MemberOf, strength::PREDICATE) }
             }
@@ -265,7 +266,7 @@ impl<'a> Parser<'a> {
                 self.expr_of(strength::PREDICATE)?
             }
             BinaryOp::SoundsLike => self.expr_of(strength::BIT_OR)?,
-            BinaryOp::Add | BinaryOp::Subtract if self.begins_interval() => {
+            BinaryOp::Arithmetic(ArithmeticOp::Add | ArithmeticOp::Subtract) if self.begins_interval() => {
                 let start = self.offset();
                 let kind = self.interval()?;
                 let is_call = matches!(kind, ExprKind::Call(_));
@@ -304,28 +305,15 @@ impl<'a> Parser<'a> {
             self.expect_token(&Token::RParen)?;
             return Ok(ExprKind::InQuery(Box::new(expr), Box::new(query), negated));
         }
-        let first = self.expr()?;
-        let span = first.span;
-        let first = match first.kind {
-            ExprKind::Subquery(query) if self.continues_query() => {
-                ExprKind::Subquery(Box::new(self.query_behind(*query)?))
-            }
-            kind => kind,
-        };
-        let list = match first {
-            ExprKind::Subquery(query) if self.next_is(&Token::RParen) => {
-                self.skip(1);
+        let mut first = self.expr()?;
+        if let ExprKind::Subquery(query) = first.kind {
+            let query = Box::new(self.whole_query(*query)?);
+            if self.accept_token(&Token::RParen) {
                 return Ok(ExprKind::InQuery(Box::new(expr), query, negated));
             }
-            kind => {
-                let mut list = vec![Expr { kind, span }];
-                while self.accept_token(&Token::Comma) {
-                    base::memory::check_room(&list, 1)?;
-                    list.push(self.expr()?);
-                }
-                list
-            }
-        };
+            first.kind = ExprKind::Subquery(query);
+        }
+        let list = self.list_behind(first, Self::expr)?;
         self.expect_token(&Token::RParen)?;
         Ok(ExprKind::In(Box::new(expr), list, negated))
     }
@@ -334,7 +322,9 @@ impl<'a> Parser<'a> {
 /// Whether an expression is `date + INTERVAL …`, or has a minus there.
 fn adds_interval(expr: &Expr) -> bool {
     match &expr.kind {
-        ExprKind::Binary(_, BinaryOp::Add | BinaryOp::Subtract, right) => matches!(right.kind, ExprKind::Interval(..)),
+        ExprKind::Binary(_, BinaryOp::Arithmetic(ArithmeticOp::Add | ArithmeticOp::Subtract), right) => {
+            matches!(right.kind, ExprKind::Interval(..))
+        }
         _ => false,
     }
 }

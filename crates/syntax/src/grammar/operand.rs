@@ -5,7 +5,8 @@ use std::sync::Arc;
 use super::expr::strength;
 use super::{Parser, is};
 use crate::ast::{
-    BinaryOp, Call, Case, CastType, Expr, ExprKind, IntervalUnit, Literal, Name, TemporalKind, Text, UnaryOp, When,
+    ArithmeticOp, BinaryOp, Call, Case, CastType, Expr, ExprKind, IntervalUnit, Literal, Name, TemporalKind, Text,
+    UnaryOp, When,
 };
 use crate::error::Parsed;
 use crate::span::Span;
@@ -102,13 +103,18 @@ impl<'a> Parser<'a> {
 
     /// Text in one part or in several.
     pub(super) fn text_parts(&mut self) -> Parsed<Text> {
-        let mut text = self.string()?;
+        let first = self.string()?;
+        Ok(self.parts_behind(first))
+    }
+
+    /// The other parts of text whose first one is taken.
+    fn parts_behind(&mut self, mut text: String) -> Text {
         let first = text.len();
         while let Some(Token::Text(more)) = self.peek() {
             text.push_str(more);
             self.skip(1);
         }
-        Ok(Text { text: text.into(), first })
+        Text { text: text.into(), first }
     }
 
     /// `N'text'`, `x'4A'`, `b'01'`
@@ -116,15 +122,7 @@ impl<'a> Parser<'a> {
         match self.next() {
             Some(Token::Hex(digits)) => Ok(Literal::Hex(digits.into())),
             Some(Token::Bits(digits)) => Ok(Literal::Bits(digits.into())),
-            Some(Token::NationalText(text)) => {
-                let mut text = text.into_owned();
-                let first = text.len();
-                while let Some(Token::Text(more)) = self.peek() {
-                    text.push_str(more);
-                    self.skip(1);
-                }
-                Ok(Literal::National(Text { text: text.into(), first }))
-            }
+            Some(Token::NationalText(first)) => Ok(Literal::National(self.parts_behind(first.into_owned()))),
             _ => self.unexpected(),
         }
     }
@@ -139,7 +137,7 @@ impl<'a> Parser<'a> {
         }
         let first = self.expr()?;
         if let ExprKind::Subquery(query) = first.kind {
-            let query = if self.continues_query() { Box::new(self.query_behind(*query)?) } else { query };
+            let query = Box::new(self.whole_query(*query)?);
             if self.accept_token(&Token::RParen) {
                 return Ok(ExprKind::Subquery(query));
             }
@@ -153,11 +151,7 @@ impl<'a> Parser<'a> {
 
     /// The rest of `(a, b)`.
     fn row(&mut self, first: Expr) -> Parsed<ExprKind> {
-        let mut parts = vec![first];
-        while self.accept_token(&Token::Comma) {
-            base::memory::check_room(&parts, 1)?;
-            parts.push(self.expr()?);
-        }
+        let parts = self.list_behind(first, Self::expr)?;
         if parts.len() == 1 {
             return self.unexpected();
         }
@@ -239,8 +233,7 @@ impl<'a> Parser<'a> {
             Some(b'D' | b'T') => self.temporal(word),
             Some(b'C' | b'L' | b'U') if !is_called && CALLS_WITHOUT_PARENTHESES.iter().any(|known| is(known)) => {
                 let name = self.any_name()?;
-                let call =
-                    Call { schema: None, name, word: None, args: Vec::new(), has_parentheses: false, clauses: None };
+                let call = Call { has_parentheses: false, ..Call::new(name, Vec::new()) };
                 Ok(Some(ExprKind::Call(Box::new(call))))
             }
             _ => Ok(None),
@@ -332,7 +325,7 @@ impl<'a> Parser<'a> {
         if arms.is_empty() {
             return self.unexpected();
         }
-        let otherwise = if self.accept("ELSE") { Some(self.expr()?) } else { None };
+        let otherwise = self.expr_behind("ELSE")?;
         self.expect("END")?;
         Ok(ExprKind::Case(Box::new(Case { operand, arms, otherwise })))
     }
@@ -357,7 +350,7 @@ impl<'a> Parser<'a> {
     fn added_interval(&mut self, interval: Expr) -> Parsed<ExprKind> {
         self.expect_token(&Token::Plus)?;
         let date = self.expr_of(strength::NOT)?;
-        Ok(ExprKind::Binary(Box::new(interval), BinaryOp::Add, Box::new(date)))
+        Ok(ExprKind::Binary(Box::new(interval), BinaryOp::Arithmetic(ArithmeticOp::Add), Box::new(date)))
     }
 
     /// An expression that begins with an interval, which is taken.
@@ -386,8 +379,7 @@ impl<'a> Parser<'a> {
 
     fn interval_call(&mut self, span: Span, args: Vec<Expr>) -> ExprKind {
         let name = Name { text: self.interned("INTERVAL"), span };
-        let call = Call { schema: None, name, word: None, args, has_parentheses: true, clauses: None };
-        ExprKind::Call(Box::new(call))
+        ExprKind::Call(Box::new(Call::new(name, args)))
     }
 
     /// A unit of time.

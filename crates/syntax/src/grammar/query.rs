@@ -3,8 +3,6 @@
 //! A query in parentheses may be all of an operand, of a part of FROM, or the first branch of a longer query: what stands behind it tells. So
 //! [`Parser::query_behind`] goes on with a query that is read already.
 
-use std::sync::Arc;
-
 use base::{SqlError, codes};
 
 use super::{Parser, SELECTS_MAX, is, too_many_selects};
@@ -63,7 +61,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Whether what comes next is `VALUES ROW(…)`, or MariaDB's `VALUES (…)` where no function can be.
+    /// Whether what comes next is `VALUES ROW(…)`; `VALUES (…)` is a function.
     fn begins_values(&self) -> bool {
         self.are_at(1, "ROW") && self.peek_at(2) == Some(&Token::LParen)
     }
@@ -72,6 +70,11 @@ impl<'a> Parser<'a> {
     pub(super) fn continues_query(&self) -> bool {
         const WORDS: [&str; 8] = ["UNION", "EXCEPT", "INTERSECT", "ORDER", "LIMIT", "FOR", "LOCK", "INTO"];
         self.peek_word().is_some_and(|word| WORDS.iter().any(|known| is(word, known)))
+    }
+
+    /// What a query in parentheses, which was read, is part of; itself if nothing is behind it.
+    pub(super) fn whole_query(&mut self, first: Query) -> Parsed<Query> {
+        if self.continues_query() { self.query_behind(first) } else { Ok(first) }
     }
 
     /// The query that begins with one in parentheses, which was read.
@@ -92,7 +95,7 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let query = if self.next_is(&Token::LParen) {
             let first = self.subquery()?;
-            if self.continues_query() { self.query_behind(first)? } else { first }
+            self.whole_query(first)?
         } else if self.begins_query() || self.next_are("VALUES") {
             self.inner_query()?
         } else {
@@ -121,7 +124,7 @@ impl<'a> Parser<'a> {
         self.skip(usize::from(recursive));
         let ctes = self.list(|parser| {
             let name = parser.name()?;
-            let columns = if parser.next_is(&Token::LParen) { parser.parenthesized(Self::name)? } else { Vec::new() };
+            let columns = parser.names_in_parentheses()?;
             parser.expect("AS")?;
             Ok(Cte { name, columns, query: parser.subquery()? })
         })?;
@@ -187,10 +190,7 @@ impl<'a> Parser<'a> {
         self.expect("VALUES")?;
         let rows = self.list(|parser| {
             let _ = parser.accept("ROW");
-            parser.expect_token(&Token::LParen)?;
-            let row = if parser.next_is(&Token::RParen) { Vec::new() } else { parser.list(Self::expr)? };
-            parser.expect_token(&Token::RParen)?;
-            Ok(row)
+            parser.parenthesized_if_any(Self::expr)
         })?;
         Ok(Body::Values(rows))
     }
@@ -213,7 +213,7 @@ impl<'a> Parser<'a> {
 
     /// What may stand behind a query's body.
     fn tail(&mut self, with: Option<With>, mut body: Body, start: usize) -> Parsed<Query> {
-        let order_by = if self.accept("ORDER BY") { self.list(Self::order_item)? } else { Vec::new() };
+        let order_by = self.order_by()?;
         if self.next_are("PROCEDURE") {
             return Err(ParseError::not_supported("PROCEDURE ANALYSE"));
         }
@@ -238,7 +238,12 @@ impl<'a> Parser<'a> {
         Ok(Query { with, body, order_by, limit, into, locks, span: self.span_from(start) })
     }
 
-    pub(super) fn order_item(&mut self) -> Parsed<OrderItem> {
+    /// ORDER BY, if it comes next.
+    pub(super) fn order_by(&mut self) -> Parsed<Vec<OrderItem>> {
+        if self.accept("ORDER BY") { self.list(Self::order_item) } else { Ok(Vec::new()) }
+    }
+
+    fn order_item(&mut self) -> Parsed<OrderItem> {
         let expr = self.expr()?;
         let descending = self.accept("DESC");
         let _ = !descending && self.accept("ASC");
@@ -282,13 +287,9 @@ impl<'a> Parser<'a> {
             }
         }
         let span = self.span_from(start);
-        let targets = self.list(|parser| match parser.peek() {
-            Some(Token::Variable(name)) => {
-                let name = Arc::from(&**name);
-                parser.skip(1);
-                Ok(IntoTarget::Variable(name))
-            }
-            _ => Ok(IntoTarget::Local(parser.name()?)),
+        let targets = self.list(|parser| match parser.accept_variable() {
+            Some(name) => Ok(IntoTarget::Variable(name.into())),
+            None => Ok(IntoTarget::Local(parser.name()?)),
         })?;
         Ok(Some(Into { targets, span }))
     }
@@ -334,16 +335,21 @@ impl<'a> Parser<'a> {
         if self.accept("FROM") {
             select.from = self.from()?;
         }
-        select.filter = if self.accept("WHERE") { Some(self.expr()?) } else { None };
+        select.filter = self.expr_behind("WHERE")?;
         select.group_by = self.group_by()?;
-        select.having = if self.accept("HAVING") { Some(self.expr()?) } else { None };
+        select.having = self.expr_behind("HAVING")?;
         if self.accept("WINDOW") {
             select.windows = self.list(Self::named_window)?;
         }
-        select.qualify = if self.accept("QUALIFY") { Some(self.expr()?) } else { None };
+        select.qualify = self.expr_behind("QUALIFY")?;
         self.leave();
         self.selects -= 1;
         Ok(select)
+    }
+
+    /// The expression behind a word, if that comes next: WHERE and its kin.
+    pub(super) fn expr_behind(&mut self, word: &str) -> Parsed<Option<Expr>> {
+        if self.accept(word) { self.expr().map(Some) } else { Ok(None) }
     }
 
     fn select_options(&mut self) -> Parsed<SelectOptions> {
@@ -382,14 +388,8 @@ impl<'a> Parser<'a> {
     /// # Errors
     /// 1064 if it is none, and as of [`Parser::expr`].
     pub fn select_items(&mut self) -> Parsed<Vec<SelectItem>> {
-        if self.accept_token(&Token::Star) {
-            let mut items = vec![SelectItem::Star];
-            while self.accept_token(&Token::Comma) {
-                items.push(self.select_item()?);
-            }
-            return Ok(items);
-        }
-        self.list(Self::select_item)
+        let first = if self.accept_token(&Token::Star) { SelectItem::Star } else { self.select_item()? };
+        self.list_behind(first, Self::select_item)
     }
 
     fn select_item(&mut self) -> Parsed<SelectItem> {

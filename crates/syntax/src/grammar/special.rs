@@ -22,14 +22,12 @@ type Reader<'a> = fn(&mut Parser<'a>, &Name) -> Parsed<ExprKind>;
 
 /// A call with arguments alone.
 fn plain(name: &Name, args: Vec<Expr>) -> ExprKind {
-    let name = name.clone();
-    ExprKind::Call(Box::new(Call { schema: None, name, word: None, args, has_parentheses: true, clauses: None }))
+    ExprKind::Call(Box::new(Call::new(name.clone(), args)))
 }
 
 /// A call whose first or last argument is a word.
 fn with_word(name: &Name, word: &'static str, args: Vec<Expr>) -> ExprKind {
-    let (name, word) = (name.clone(), Some(word));
-    ExprKind::Call(Box::new(Call { schema: None, name, word, args, has_parentheses: true, clauses: None }))
+    ExprKind::Call(Box::new(Call { word: Some(word), ..Call::new(name.clone(), args) }))
 }
 
 impl<'a> Parser<'a> {
@@ -150,17 +148,12 @@ impl<'a> Parser<'a> {
     }
 
     fn substring(&mut self, name: &Name) -> Parsed<ExprKind> {
-        let mut args = vec![self.expr()?];
-        if self.accept("FROM") {
-            args.push(self.expr()?);
-            if self.accept("FOR") {
-                args.push(self.expr()?);
-            }
-        } else {
-            while self.accept_token(&Token::Comma) {
-                args.push(self.expr()?);
-            }
+        let first = self.expr()?;
+        if !self.accept("FROM") {
+            return Ok(plain(name, self.list_behind(first, Self::expr)?));
         }
+        let mut args = vec![first, self.expr()?];
+        args.extend(self.expr_behind("FOR")?);
         Ok(plain(name, args))
     }
 

@@ -162,19 +162,24 @@ impl<'a> Parser<'a> {
     /// `name [PARTITION (…)] [[AS] alias] [hints]`
     pub(super) fn named_table(&mut self) -> Parsed<TableFactor> {
         let name = self.table_path()?;
-        let partitions = if self.accept("PARTITION") { self.parenthesized(Self::name)? } else { Vec::new() };
+        let partitions = self.partitions()?;
         if self.next_are("FOR SYSTEM_TIME") {
             return Err(ParseError::not_supported("FOR SYSTEM_TIME"));
         }
         let alias = self.table_alias()?;
         let mut hints = Vec::new();
-        while let Some(more) = self.index_hints()? {
-            hints.extend(more);
+        while let Some(hint) = self.index_hint()? {
+            hints.push(hint);
         }
         if self.next_are("TABLESAMPLE") {
             return Err(ParseError::not_supported("TABLESAMPLE"));
         }
         Ok(TableFactor { name, partitions, alias, hints })
+    }
+
+    /// `PARTITION (…)`, if it comes next.
+    pub(super) fn partitions(&mut self) -> Parsed<Vec<Name>> {
+        if self.accept("PARTITION") { self.parenthesized(Self::name) } else { Ok(Vec::new()) }
     }
 
     fn table_alias(&mut self) -> Parsed<Option<Name>> {
@@ -190,10 +195,7 @@ impl<'a> Parser<'a> {
     fn derived(&mut self, query: Query, lateral: bool) -> Parsed<TableRef> {
         self.count_table()?;
         let alias = self.table_alias()?;
-        let columns = match alias.is_some() && self.next_is(&Token::LParen) {
-            true => self.parenthesized(Self::name)?,
-            false => Vec::new(),
-        };
+        let columns = if alias.is_some() { self.names_in_parentheses()? } else { Vec::new() };
         Ok(TableRef::Derived(Box::new(Derived { lateral, query, alias, columns })))
     }
 
@@ -224,10 +226,8 @@ impl<'a> Parser<'a> {
 
     /// The rest of a list in parentheses. One table alone is that table.
     fn tables_behind(&mut self, first: TableRef) -> Parsed<TableRef> {
-        let mut tables = vec![self.joins_behind(first)?];
-        while self.accept_token(&Token::Comma) {
-            tables.push(self.joined_tables()?);
-        }
+        let first = self.joins_behind(first)?;
+        let tables = self.list_behind(first, Self::joined_tables)?;
         Ok(match <[TableRef; 1]>::try_from(tables) {
             Ok([table @ (TableRef::Table(_) | TableRef::Derived(_) | TableRef::List(_))]) => table,
             Ok([join]) => TableRef::List(vec![join]),
@@ -236,7 +236,7 @@ impl<'a> Parser<'a> {
     }
 
     /// `USE INDEX (…)`, of which several may stand in a row.
-    fn index_hints(&mut self) -> Parsed<Option<Vec<IndexHint>>> {
+    fn index_hint(&mut self) -> Parsed<Option<IndexHint>> {
         let kind = match self.peek_word().unwrap_or_default() {
             word if is(word, "USE") => IndexHintKind::Use,
             word if is(word, "FORCE") => IndexHintKind::Force,
@@ -255,13 +255,11 @@ impl<'a> Parser<'a> {
                 _ => IndexHintScope::GroupBy,
             }),
         };
-        self.expect_token(&Token::LParen)?;
         let indexes = match kind {
-            IndexHintKind::Use if self.next_is(&Token::RParen) => Vec::new(),
-            _ => self.list(Self::index_name)?,
+            IndexHintKind::Use => self.parenthesized_if_any(Self::index_name)?,
+            _ => self.parenthesized(Self::index_name)?,
         };
-        self.expect_token(&Token::RParen)?;
-        Ok(Some(vec![IndexHint { kind, scope, indexes }]))
+        Ok(Some(IndexHint { kind, scope, indexes }))
     }
 
     fn index_name(&mut self) -> Parsed<Name> {

@@ -44,9 +44,7 @@ impl<'a> Parser<'a> {
         if self.accept("PARTITION BY") {
             window.partition_by = self.list(Self::expr)?;
         }
-        if self.accept("ORDER BY") {
-            window.order_by = self.list(Self::order_item)?;
-        }
+        window.order_by = self.order_by()?;
         window.frame = self.frame()?;
         self.leave();
         self.expect_token(&Token::RParen)?;

@@ -1,6 +1,6 @@
 //! From text to [`Statement`].
 //!
-//! Queries and row changes are the grammar of [`syntax`]; definitions, accounts, SET, SHOW and administration are here, over its tokens.
+//! Queries and row changes are those of [`crate::grammar`]; definitions, accounts, SET, SHOW and administration are here, over its tokens.
 //! A token's place is a byte offset, so an error can show the text from where it was found, as MySQL does.
 //!
 //! ```text

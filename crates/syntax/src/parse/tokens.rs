@@ -1,4 +1,4 @@
-//! A cursor over the tokens of a definition or a statement of administration: that of [`syntax`], with what is noted on the way for the log.
+//! A cursor over the tokens of a definition or a statement of administration: that of [`crate::grammar`], with what is noted on the way for the log.
 
 use std::ops::{Deref, DerefMut, Range};
 

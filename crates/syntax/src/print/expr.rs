@@ -4,9 +4,9 @@ use std::fmt::{self, Display, Formatter};
 
 use super::{Clause, List, ListClause, quoted, quoted_text};
 use crate::ast::{
-    BinaryOp, Bound, Call, CallClauses, Case, CastCharset, CastType, CompareOp, Expr, ExprKind, Frame, FrameUnit,
-    IsTest, JsonBehavior, JsonValue, Literal, Match, MatchMode, Name, NamedWindow, Over, Quantified, TemporalKind,
-    Text, TrimSide, UnaryOp, Window,
+    BinaryOp, Bound, Call, CallClauses, Case, CastCharset, CastType, Expr, ExprKind, Frame, FrameUnit, IsTest,
+    JsonBehavior, JsonValue, Literal, Match, MatchMode, Name, NamedWindow, Over, Quantified, TemporalKind, Text,
+    TrimSide, UnaryOp, Window,
 };
 
 /// NOT and a space, or nothing.
@@ -171,36 +171,13 @@ impl Display for UnaryOp {
     }
 }
 
-impl Display for CompareOp {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            CompareOp::Eq => "=",
-            CompareOp::NullSafeEq => "<=>",
-            CompareOp::NotEq => "<>",
-            CompareOp::Less => "<",
-            CompareOp::LessEq => "<=",
-            CompareOp::Greater => ">",
-            CompareOp::GreaterEq => ">=",
-        })
-    }
-}
-
 impl Display for BinaryOp {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            BinaryOp::Compare(op) => return op.fmt(f),
+            BinaryOp::Compare(op) => op.sign(),
+            BinaryOp::Arithmetic(op) => op.sign(),
+            BinaryOp::Bit(op) => op.sign(),
             BinaryOp::Xor => "XOR",
-            BinaryOp::Add => "+",
-            BinaryOp::Subtract => "-",
-            BinaryOp::Multiply => "*",
-            BinaryOp::Divide => "/",
-            BinaryOp::IntDivide => "DIV",
-            BinaryOp::Modulo => "%",
-            BinaryOp::BitOr => "|",
-            BinaryOp::BitAnd => "&",
-            BinaryOp::BitXor => "^",
-            BinaryOp::ShiftLeft => "<<",
-            BinaryOp::ShiftRight => ">>",
             BinaryOp::Concat => "||",
             BinaryOp::SoundsLike => "SOUNDS LIKE",
             BinaryOp::MemberOf => "MEMBER OF",
@@ -224,7 +201,7 @@ impl Display for IsTest {
 impl Display for Quantified {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let word = if self.all { "ALL" } else { "ANY" };
-        write!(f, "{} {} {word} ({})", self.left, self.op, self.query)
+        write!(f, "{} {} {word} ({})", self.left, self.op.sign(), self.query)
     }
 }
 

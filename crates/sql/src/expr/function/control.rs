@@ -12,6 +12,7 @@ use types::column::choice_number;
 
 use super::time::fraction_of;
 use super::{Args, FunctionInfo, MANY, int, line, short_int, short_nullable_int, some};
+use crate::expr::CompareOp;
 use crate::expr::SqlMode;
 use crate::expr::beside::year_of;
 use crate::expr::build::{self, coerce_to, union_of};
@@ -21,7 +22,7 @@ use crate::expr::compare::compare;
 use crate::expr::context::SessionInfo;
 use crate::expr::order::is_member_list;
 use crate::expr::stored;
-use crate::expr::tree::{CompareOp, Expr, ExprKind};
+use crate::expr::tree::{Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind, Strings, aggregate_collations};
 
 pub(super) static TABLE: &[FunctionInfo] = &[

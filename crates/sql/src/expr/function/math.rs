@@ -5,10 +5,11 @@ use types::decimal::Rounding;
 use types::{Value, value::NOT_FIXED};
 
 use super::{Args, FunctionInfo, double, int, line, some};
+use crate::expr::ArithmeticOp;
 use crate::expr::arithmetic;
 use crate::expr::coerce;
 use crate::expr::context::{RandomState, SessionInfo};
-use crate::expr::tree::{ArithmeticOp, Constancy, Expr, ExprKind};
+use crate::expr::tree::{Constancy, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind};
 
 pub(super) static TABLE: &[FunctionInfo] = &[

@@ -230,7 +230,7 @@ pub fn resolve(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result<Exp
     match (&*lower, args.len()) {
         ("trim", 1) => {
             let mut args = args;
-            args.insert(0, Expr::int(crate::expr::build::TrimSide::Both as i64));
+            args.insert(0, Expr::int(syntax::ast::TrimSide::Both as i64));
             call("trim", args, session)
         }
         _ if INTERNAL.contains(&&*lower) => Err(no_such_function(name, session)),

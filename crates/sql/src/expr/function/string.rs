@@ -10,12 +10,12 @@ use super::case::{lower, upper};
 use super::length::{self, EXPORTED_BITS};
 use super::{Args, FunctionInfo, MANY, int, line, short_int, some, text_of_all, text_of_first};
 use crate::expr::arithmetic;
-use crate::expr::build::TrimSide;
 use crate::expr::coerce;
 use crate::expr::compare::{compare, have_same_bits};
 use crate::expr::locale::Locale;
 use crate::expr::tree::Constancy;
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
+use syntax::ast::TrimSide;
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("concat", 1, MANY, text_of_all, concat).joins(0),

@@ -1,7 +1,7 @@
 //! Expressions as text, with the names of their columns.
 
 use crate::bind::frame::SlotSource;
-use crate::expr::{ArithmeticOp, BitOp, CompareOp, Expr, ExprKind};
+use crate::expr::{Expr, ExprKind};
 use crate::plan::node::BlockPlan;
 use types::Value;
 
@@ -14,7 +14,7 @@ pub(super) fn text(expr: &Expr, block: &BlockPlan) -> String {
         ExprKind::Literal(value) => literal(value),
         ExprKind::Param(_) => "?".into(),
         ExprKind::Column { slot, .. } => slot_name(*slot, block),
-        ExprKind::Compare { op, args } => format!("({} {} {})", of(&args[0]), compare_sign(*op), of(&args[1])),
+        ExprKind::Compare { op, args } => format!("({} {} {})", of(&args[0]), op.sign(), of(&args[1])),
         ExprKind::And(parts) => joined(parts, " and "),
         ExprKind::Or(parts) => joined(parts, " or "),
         ExprKind::Xor(args) => joined(&args[..], " xor "),
@@ -27,9 +27,9 @@ pub(super) fn text(expr: &Expr, block: &BlockPlan) -> String {
         ExprKind::In { value, list: items } => format!("({} in ({}))", of(value), list(items)),
         ExprKind::Between { args } => format!("({} between {} and {})", of(&args[0]), of(&args[1]), of(&args[2])),
         ExprKind::Like { args, .. } => format!("({} like {})", of(&args[0]), of(&args[1])),
-        ExprKind::Arithmetic { op, args } => format!("({} {} {})", of(&args[0]), arithmetic_sign(*op), of(&args[1])),
+        ExprKind::Arithmetic { op, args } => format!("({} {} {})", of(&args[0]), op.sign(), of(&args[1])),
         ExprKind::Negate(arg) => format!("-({})", of(arg)),
-        ExprKind::Bit { op, args } => format!("({} {} {})", of(&args[0]), bit_sign(*op), of(&args[1])),
+        ExprKind::Bit { op, args } => format!("({} {} {})", of(&args[0]), op.sign(), of(&args[1])),
         ExprKind::UserVariable(name) => format!("@{name}"),
         ExprKind::SystemVariable { name, .. } => format!("@@{name}"),
         ExprKind::Call { function, args } => format!("{}({})", function.name(), list(args)),
@@ -69,38 +69,5 @@ fn literal(value: &Value) -> String {
         Value::Null => "NULL".into(),
         Value::Int(_) | Value::UInt(_) | Value::Float(_) | Value::Double(_) | Value::Decimal(_) => text.into_owned(),
         _ => format!("'{}'", text.replace('\'', "''")),
-    }
-}
-
-fn compare_sign(op: CompareOp) -> &'static str {
-    match op {
-        CompareOp::Eq => "=",
-        CompareOp::NotEq => "<>",
-        CompareOp::Less => "<",
-        CompareOp::LessEq => "<=",
-        CompareOp::Greater => ">",
-        CompareOp::GreaterEq => ">=",
-        CompareOp::NullSafeEq => "<=>",
-    }
-}
-
-fn arithmetic_sign(op: ArithmeticOp) -> &'static str {
-    match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Subtract => "-",
-        ArithmeticOp::Multiply => "*",
-        ArithmeticOp::Divide => "/",
-        ArithmeticOp::IntDivide => "DIV",
-        ArithmeticOp::Modulo => "%",
-    }
-}
-
-fn bit_sign(op: BitOp) -> &'static str {
-    match op {
-        BitOp::Or => "|",
-        BitOp::And => "&",
-        BitOp::Xor => "^",
-        BitOp::ShiftLeft => "<<",
-        BitOp::ShiftRight => ">>",
     }
 }
