@@ -101,7 +101,7 @@ impl ApplyError {
             | ApplyError::Unfit { at, .. }
             | ApplyError::NotSupported { at, .. }
             | ApplyError::Drifted { at, .. } => Some(*at),
-            // Damage: an image that is no row, or a row or page that it needs. A bug: what nobody has thought of in an event.
+            // Damage: an image that is no row, or a row or page that it needs. A bug: something in an event that the code does not foresee.
             ApplyError::Engine { at, error } | ApplyError::Ddl { at, error, .. } => {
                 matches!(error.class(), ErrorClass::User | ErrorClass::Corrupt | ErrorClass::Bug).then_some(*at)
             }

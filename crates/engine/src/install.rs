@@ -76,7 +76,7 @@ impl Engine {
         Ok(())
     }
 
-    /// Who installs has stopped in front of a transaction that it cannot install, or was told to: what it has installed behind what is
+    /// The applier has stopped in front of a transaction that it cannot install, or has been stopped: what it has installed behind what is
     /// published is forgotten, so that no checkpoint waits for that to be published. It may be installed again.
     pub fn forget_unpublished(&self) {
         let core = self.core();

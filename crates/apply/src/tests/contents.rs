@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use base::LogPosition;
+use binlog::event::{CHECKSUM_SIZE, HEADER_SIZE};
 use binlog::{EventIter, EventType};
 
 use super::*;
@@ -15,9 +16,6 @@ struct Place {
     len: usize,
     event_type: EventType,
 }
-
-const HEADER: usize = 19;
-const CHECKSUM: usize = 4;
 
 /// A log with rows that come, change and go, an index, a definition in the middle, images that are minimal.
 fn written(seed: u64) -> SimMachine {
@@ -73,7 +71,7 @@ fn of_type(machine: &SimMachine, wanted: EventType) -> Vec<Place> {
 fn change(machine: &SimMachine, place: &Place, offset: usize, to: impl FnOnce(u8) -> u8) {
     let mut event = machine.contents(&place.file).unwrap()[place.at..place.at + place.len].to_vec();
     event[offset] = to(event[offset]);
-    let covered = place.len - CHECKSUM;
+    let covered = place.len - CHECKSUM_SIZE;
     let checksum = crc32fast::hash(&event[..covered]);
     event[covered..].copy_from_slice(&checksum.to_le_bytes());
     let write = async {
@@ -158,9 +156,9 @@ fn changed(event_type: EventType, offset: usize, to: u8) -> Came {
 #[test]
 fn images_that_are_no_rows() {
     // All columns are NULL, so what is behind the bits is another row, or none.
-    let (error, _) = changed(EventType::WRITE_ROWS, HEADER + 12, 255);
+    let (error, _) = changed(EventType::WRITE_ROWS, HEADER_SIZE + 12, 255);
     assert!(error.is_some());
-    let (error, _) = changed(EventType::UPDATE_ROWS, HEADER + 13, 255);
+    let (error, _) = changed(EventType::UPDATE_ROWS, HEADER_SIZE + 13, 255);
     assert!(error.is_some());
 }
 
@@ -174,7 +172,7 @@ fn rows_of_another_kind() {
 
 #[test]
 fn lengths_of_transactions_that_are_wrong() {
-    let at = HEADER + 1 + 16 + 8 + 1 + 16 + 7;
+    let at = HEADER_SIZE + 1 + 16 + 8 + 1 + 16 + 7;
     let machine = written(1);
     let place = of_type(&machine, EventType::GTID).remove(4);
     let bytes = machine.contents(&place.file).unwrap();
@@ -190,17 +188,17 @@ fn lengths_of_transactions_that_are_wrong() {
 #[test]
 fn maps_of_other_tables() {
     // Its number: rows are then without a map, whatever was mapped in the transactions before.
-    let (error, _) = changed(EventType::TABLE_MAP, HEADER, 77);
+    let (error, _) = changed(EventType::TABLE_MAP, HEADER_SIZE, 77);
     assert!(error.unwrap().1.contains("without a TABLE_MAP"));
     // Its name.
-    let (error, _) = changed(EventType::TABLE_MAP, HEADER + 9, b'z');
+    let (error, _) = changed(EventType::TABLE_MAP, HEADER_SIZE + 9, b'z');
     assert!(error.unwrap().1.contains("no table 'z."));
 }
 
 /// Whether a GTID event can be decoded.
 fn has_head(machine: &SimMachine, place: &Place) -> bool {
     let event = &machine.contents(&place.file).unwrap()[place.at..place.at + place.len];
-    binlog::GtidEvent::decode(place.event_type, &event[HEADER..place.len - CHECKSUM]).is_ok()
+    binlog::GtidEvent::decode(place.event_type, &event[HEADER_SIZE..place.len - CHECKSUM_SIZE]).is_ok()
 }
 
 /// Whatever byte of whatever event: the copy starts, each time with the same state, and can be closed.
@@ -222,7 +220,7 @@ fn any_byte_of_an_event_is_another() {
         let kind = kinds[world.below(kinds.len() as u64) as usize];
         let of_kind: Vec<&Place> = places.iter().filter(|place| place.event_type == kind).collect();
         let place = of_kind[world.below(of_kind.len() as u64) as usize];
-        let offset = HEADER + world.below((place.len - HEADER - CHECKSUM) as u64) as usize;
+        let offset = HEADER_SIZE + world.below((place.len - HEADER_SIZE - CHECKSUM_SIZE) as u64) as usize;
         let bits = 1 + world.below(255) as u8;
         let make = || {
             let machine = written(1);
@@ -231,7 +229,7 @@ fn any_byte_of_an_event_is_another() {
         };
         // What the log itself goes by is checked when it is received: a GTID, and where transactions begin and end.
         let is_of_the_log = match kind {
-            EventType::GTID => (1..25).contains(&(offset - HEADER)) || !has_head(&make(), place),
+            EventType::GTID => (1..25).contains(&(offset - HEADER_SIZE)) || !has_head(&make(), place),
             EventType::QUERY => place.len < 100,
             _ => false,
         };

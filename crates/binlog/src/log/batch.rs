@@ -150,7 +150,7 @@ impl LogReader {
                     end += length;
                     ends.push(end);
                 }
-                // An error is told of the transaction at which the reader stands.
+                // An error is about the transaction at which the reader stands.
                 Err(error) if ends.is_empty() => return Err(error),
                 Ok(None) | Err(_) => return Ok(ends),
             }

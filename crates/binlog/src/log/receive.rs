@@ -212,7 +212,7 @@ impl LogReceiver {
             && let Some(info) = &mut writer.group.new_file
         {
             let previous = GtidSet::decode(event.body())?;
-            // Whoever reads the files before would take a transaction that is missing there for another file's.
+            // A reader of the files before would take a transaction that is missing there for another file's.
             if !writer.placed_gtids.is_subset_of(&previous) {
                 let reason = format!("PREVIOUS_GTIDS {previous} behind the transactions {}", writer.placed_gtids);
                 return Err(BinlogError::Malformed(DecodeError(reason)));

@@ -121,7 +121,7 @@ impl Core {
         };
         self.env.step().await;
         memtable.idle().await;
-        // Asked for again and again: it is lowered when nobody is left who could publish up to there.
+        // Asked for again and again: it is lowered when the applier that could publish up to there has stopped.
         self.wait_visible_up_to(|| active.after()).await?;
         self.env.step().await;
         let mark = {

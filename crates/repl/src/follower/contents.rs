@@ -1,4 +1,4 @@
-//! What nobody could apply is not made durable: a copy cannot take it back, and its source goes on.
+//! What no applier could apply is not made durable: a copy cannot take it back, and its source goes on.
 //!
 //! As far as an event and the TABLE_MAP before it tell: whether the event can be decoded, whether rows are rows of the map's table. What only
 //! the tables themselves would tell is met by the applier, here and after each start.
