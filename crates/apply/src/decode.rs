@@ -1,11 +1,10 @@
 //! From a transaction's events to changes of rows.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Arc;
 
 use base::{CommitNumber, LogPosition, Uuid};
-use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, XaStatement};
+use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, TransactionMaps, XaStatement};
 use binlog::{EventIter, EventType, GtidEvent, LogTransaction, RawEvent, SourcePosition};
 use bytes::Bytes;
 use engine::{Catalog, Engine, RowChange, Table};
@@ -14,7 +13,6 @@ use crate::error::{ApplyError, Result};
 
 /// A table as the log describes it, and the one that it is here.
 pub(crate) struct MappedTable {
-    body: Vec<u8>,
     pub(crate) map: TableMap,
     pub(crate) table: Arc<Table>,
 }
@@ -26,10 +24,8 @@ pub(crate) type TableRows<'a> = (RowsEvent<'a>, Arc<MappedTable>);
 pub(crate) struct Decoder {
     server_uuid: Uuid,
     catalog: Option<Arc<Catalog>>,
-    /// By the number in their TABLE_MAP, with the transaction that had it last.
-    tables: HashMap<u64, (Arc<MappedTable>, u64)>,
-    /// Counts transactions.
-    transaction: u64,
+    /// Only a transaction's own maps count, whatever this decoder has seen before: others would see something else.
+    tables: TransactionMaps<Arc<MappedTable>>,
     /// Where the transaction that was decoded last ends in the log of its source.
     source_position: Option<SourcePosition>,
 }
@@ -37,7 +33,7 @@ pub(crate) struct Decoder {
 impl Decoder {
     /// For a server: local transactions of others have no rows for it.
     pub(crate) fn new(server_uuid: Uuid) -> Self {
-        Decoder { server_uuid, catalog: None, tables: HashMap::new(), transaction: 0, source_position: None }
+        Decoder { server_uuid, catalog: None, tables: TransactionMaps::default(), source_position: None }
     }
 
     /// What is decoded from here on is of this catalog.
@@ -60,8 +56,9 @@ impl Decoder {
         for event in events {
             let event = event.map_err(bad)?;
             event.verify().map_err(bad)?;
-            // Only its own maps count, whatever this decoder has seen before: others would see something else.
-            self.transaction += u64::from(event.header.event_type.is_gtid());
+            if event.header.event_type.is_gtid() {
+                self.tables.begin_transaction();
+            }
             match event.header.event_type {
                 EventType::TABLE_MAP => self.map_table(&event, at)?,
                 EventType::QUERY => {
@@ -74,10 +71,7 @@ impl Decoder {
                 }
                 kind if RowsKind::of(kind).is_some() => {
                     let event = RowsEvent::decode(kind, event.body()).map_err(bad)?;
-                    let known = self.tables.get(&event.table_id).filter(|(_, used)| *used == self.transaction);
-                    let table = known.map(|(table, _)| table.clone());
-                    let reason = || format!("rows of table number {} without a TABLE_MAP", event.table_id);
-                    rows.push((event, table.ok_or_else(|| ApplyError::Event { at, reason: reason() })?));
+                    rows.push((event, self.tables.get(event.table_id).map_err(bad)?.clone()));
                 }
                 EventType::ANONYMOUS_GTID => {
                     let head = GtidEvent::decode(EventType::ANONYMOUS_GTID, event.body()).map_err(bad)?;
@@ -114,9 +108,7 @@ impl Decoder {
     fn map_table(&mut self, event: &RawEvent<'_>, at: LogPosition) -> Result<()> {
         let body = event.body();
         let bad = |reason: binlog::DecodeError| ApplyError::Event { at, reason: reason.to_string() };
-        let name = TableMap::decode_name(body).map_err(bad)?;
-        if let Some((_, used)) = self.tables.get_mut(&name.table_id).filter(|(known, _)| known.body == body) {
-            *used = self.transaction;
+        if self.tables.is_known(body).map_err(bad)? {
             return Ok(());
         }
         let map = TableMap::decode(body).map_err(bad)?;
@@ -126,8 +118,7 @@ impl Decoder {
             return Err(ApplyError::Drifted { at, reason });
         };
         check_shape(&map, &table, at)?;
-        let mapped = Arc::new(MappedTable { body: body.to_vec(), map, table });
-        self.tables.insert(mapped.map.table_id, (mapped, self.transaction));
+        self.tables.insert(map.table_id, body, Arc::new(MappedTable { map, table }));
         Ok(())
     }
 }

@@ -28,6 +28,7 @@ mod query;
 mod rows;
 mod status;
 mod table_map;
+mod table_maps;
 mod table_meta;
 mod variables;
 mod xa;
@@ -56,6 +57,7 @@ pub use rows::{ExtraRowInfo, Images, RowsEvent, RowsKind, RowsVersion, rows_flag
 pub use status::{StatusVar, StatusVars, flags2};
 pub(crate) use table_map::VARCHAR_COMPRESSED;
 pub use table_map::{ColumnMeta, TableMap, TableName, column_type};
+pub use table_maps::TransactionMaps;
 pub use table_meta::{DefaultCharset, MetadataField, TableMapEvent};
 pub use variables::{IntVar, RandSeeds, UserData, UserValue, UserVar};
 pub use xa::{XaPrepare, XaStatement, Xid};

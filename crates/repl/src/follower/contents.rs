@@ -3,32 +3,13 @@
 //! As far as an event and the TABLE_MAP before it tell: whether the event can be decoded, whether rows are rows of the map's table. What only
 //! the tables themselves would tell is met by the applier, here and after each start.
 
-use std::collections::HashMap;
-
-use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, XaPrepare, XaStatement};
+use binlog::event::{QueryEvent, RowsEvent, RowsKind, TableMap, TransactionMaps, XaPrepare, XaStatement};
 use binlog::{DecodeError, EventType, RawEvent, SourcePosition};
-
-/// Maps of so many bytes are remembered from one transaction to the next.
-const REMEMBERED_MAX: usize = 1 << 20;
-
-/// A TABLE_MAP, and the transaction that had it last.
-struct Known {
-    body: Vec<u8>,
-    map: TableMap,
-    transaction: u64,
-}
 
 /// Checks the events of a stream one by one.
 #[derive(Default)]
 pub(super) struct Contents {
-    /// By the number in their TABLE_MAP.
-    tables: HashMap<u64, Known>,
-    /// Bytes of their maps, those included that others have replaced since the last cleaning.
-    bytes: usize,
-    /// More bytes are a reason to clean: at least twice what the last cleaning has left, so that each map is looked at a few times only.
-    bytes_max: usize,
-    /// Counts transactions.
-    transaction: u64,
+    tables: TransactionMaps<TableMap>,
 }
 
 impl Contents {
@@ -40,10 +21,12 @@ impl Contents {
             EventType::QUERY => XaStatement::of(QueryEvent::decode(body)?.sql).map(drop),
             EventType::XA_PREPARE => XaPrepare::decode(body).map(drop),
             EventType::IGNORABLE => SourcePosition::decode(body).map(drop),
-            event_type if RowsKind::of(event_type).is_some() => self.check_rows(&RowsEvent::decode(event_type, body)?),
+            event_type if RowsKind::of(event_type).is_some() => {
+                let rows = RowsEvent::decode(event_type, body)?;
+                rows.check_images(self.tables.get(rows.table_id)?)
+            }
             EventType::GTID | EventType::GTID_TAGGED | EventType::ANONYMOUS_GTID => {
-                // The maps of one transaction are nothing to the next.
-                self.transaction += 1;
+                self.tables.begin_transaction();
                 Ok(())
             }
             // Looked at where they are taken.
@@ -61,33 +44,11 @@ impl Contents {
     }
 
     fn map_table(&mut self, body: &[u8]) -> Result<(), DecodeError> {
-        let id = TableMap::decode_name(body)?.table_id;
-        if let Some(known) = self.tables.get_mut(&id).filter(|known| known.body == body) {
-            known.transaction = self.transaction;
-            return Ok(());
+        if !self.tables.is_known(body)? {
+            let map = TableMap::decode(body)?;
+            self.tables.insert(map.table_id, body, map);
         }
-        let map = TableMap::decode(body)?;
-        self.bytes += body.len();
-        if self.bytes > self.bytes_max.max(REMEMBERED_MAX) {
-            self.forget_earlier();
-            self.bytes += body.len();
-        }
-        self.tables.insert(id, Known { body: body.to_vec(), map, transaction: self.transaction });
         Ok(())
-    }
-
-    /// Forgets the maps that only earlier transactions had.
-    fn forget_earlier(&mut self) {
-        let transaction = self.transaction;
-        self.tables.retain(|_, known| known.transaction == transaction);
-        self.bytes = self.tables.values().map(|known| known.body.len()).sum();
-        self.bytes_max = 2 * self.bytes;
-    }
-
-    fn check_rows(&self, rows: &RowsEvent<'_>) -> Result<(), DecodeError> {
-        let known = self.tables.get(&rows.table_id).filter(|known| known.transaction == self.transaction);
-        let without = || DecodeError(format!("rows of table number {} without a TABLE_MAP", rows.table_id));
-        rows.check_images(&known.ok_or_else(without)?.map)
     }
 }
 
@@ -145,30 +106,6 @@ mod tests {
         let mut more = WRITE.to_vec();
         more[10] = 3;
         check(&mut contents, Some(MAP), EventType::WRITE_ROWS, &more).unwrap_err();
-    }
-
-    /// What a transaction has mapped stays until its end, however many tables there are; what only earlier ones had, goes.
-    #[test]
-    fn maps_of_many_tables() {
-        let mut contents = Contents::default();
-        let numbered = |bytes: &[u8], number: u32| [&number.to_le_bytes(), &bytes[4..]].concat();
-        let count = (3 * REMEMBERED_MAX / MAP.len()) as u32;
-        for transaction in 0..3 {
-            let begin = event(EventType::GTID, &[]);
-            contents.check(&RawEvent::first_of(&begin, ChecksumAlgorithm::Off).unwrap()).unwrap();
-            let numbers = transaction * count..(transaction + 1) * count;
-            for (event_type, body) in [(EventType::TABLE_MAP, MAP), (EventType::WRITE_ROWS, WRITE)] {
-                for number in numbers.clone() {
-                    let bytes = event(event_type, &numbered(body, number));
-                    contents.check(&RawEvent::first_of(&bytes, ChecksumAlgorithm::Off).unwrap()).unwrap();
-                }
-            }
-        }
-        for number in 0..count {
-            check(&mut contents, Some(&numbered(MAP, number)), EventType::WRITE_ROWS, &numbered(WRITE, number))
-                .unwrap();
-        }
-        assert!(contents.tables.len() * MAP.len() <= 2 * REMEMBERED_MAX, "{}", contents.tables.len());
     }
 
     #[test]
