@@ -190,6 +190,6 @@ fn what_describes_many_tables_is_not_in_memory_at_once() {
     let mut ask = |sql: &str| one.succeed(sql).unwrap_or_else(|error| panic!("{sql}: {error}"));
     ask("SELECT * FROM information_schema.COLUMNS");
     ask("SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'd'");
-    let of_one = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'D' AND TABLE_NAME LIKE 'WIDE7'";
+    let of_one = "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE TABLE_SCHEMA = 'd' AND TABLE_NAME LIKE 'wide7'";
     assert_eq!(server.client().query(of_one).unwrap(), "1001\n");
 }
