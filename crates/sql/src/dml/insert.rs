@@ -67,7 +67,8 @@ impl InsertPlan {
         };
         let warnings = context.eval.warnings.count();
         let info = if many {
-            format!("Records: {}  Duplicates: {}  Warnings: {warnings}", progress.rows, progress.duplicates)
+            let duplicates = progress.duplicates + progress.deleted;
+            format!("Records: {}  Duplicates: {duplicates}  Warnings: {warnings}", progress.rows)
         } else {
             String::new()
         };
@@ -339,8 +340,8 @@ impl InsertPlan {
         if let Some(on_duplicate) = &self.on_duplicate {
             return self.update_existing(on_duplicate, (&duplicate, generated), progress, context).await;
         }
-        progress.duplicates += 1;
         if !self.replace {
+            progress.duplicates += 1;
             let error: SqlError = EngineError::DuplicateKey(Box::new(duplicate)).into();
             if !self.ignore {
                 return Err(error);
