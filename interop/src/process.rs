@@ -1,9 +1,10 @@
 //! Processes, ports and folders.
 
 use std::net::TcpListener;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::Result;
@@ -14,10 +15,21 @@ pub fn workspace_root() -> PathBuf {
     here.parent().unwrap_or(here).to_path_buf()
 }
 
-/// A TCP port on loopback that nobody listens on now.
+/// Ports below those that systems give to outgoing connections (from 32768 on Linux, from 49152 elsewhere): a server may take seconds until it binds the
+/// one that was chosen for it, and no connection is to have it then.
+const SERVER_PORTS: Range<u16> = 10_240..32_768;
+
+/// A TCP port on loopback that nobody listens on now, and that this process has given to nobody else.
 pub fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("loopback has free ports");
-    listener.local_addr().expect("a bound listener has an address").port()
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let count = u32::from(SERVER_PORTS.end - SERVER_PORTS.start);
+    // Processes side by side begin at places of their own.
+    let first = std::process::id().wrapping_mul(997);
+    let mut ports = (0..count).map(|_| {
+        let place = first.wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed)) % count;
+        SERVER_PORTS.start + place as u16
+    });
+    ports.find(|port| TcpListener::bind(("127.0.0.1", *port)).is_ok()).expect("loopback has free ports")
 }
 
 /// Resident memory of a process, in KiB.
