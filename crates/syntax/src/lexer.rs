@@ -18,7 +18,7 @@ use crate::literal_rows::Cutter;
 use crate::raw::version_comment;
 use crate::span::Span;
 use crate::token::{Token, TokenAt};
-use crate::versions::{Opening, ReadComment, unread};
+use crate::versions::{Comments, Opening, ReadComment, Reader, unread};
 
 /// The tokens of one statement.
 #[derive(Debug)]
@@ -31,10 +31,8 @@ pub struct Lexed<'a> {
     pub after: Option<usize>,
     /// How many `?` there are.
     pub param_count: usize,
-    /// Comments for versions that are read.
-    pub read_comments: Vec<ReadComment>,
-    /// Where those are that are not.
-    pub unread_comments: Vec<Range<usize>>,
+    /// Comments for versions.
+    pub comments: Comments,
     /// Where the rows of literals are that have no tokens: see [`lex_without_rows`].
     pub literal_rows: Vec<Range<u32>>,
 }
@@ -50,12 +48,13 @@ pub fn lex(text: &str, sql_mode: SqlMode) -> Result<Lexed<'_>, ParseError> {
     read(Lexer::new(text, sql_mode))
 }
 
-/// Reads one statement, without the rows of literals behind the first row of an INSERT: of those only the places are kept.
+/// Reads one statement with the comments that `reader` reads, and without the rows of literals behind the first row of an INSERT: of those only the
+/// places are kept.
 ///
 /// # Errors
 /// As of [`lex`].
-pub fn lex_without_rows(text: &str, sql_mode: SqlMode) -> Result<Lexed<'_>, ParseError> {
-    read(Lexer { cutter: Some(Cutter::new()), ..Lexer::new(text, sql_mode) })
+pub fn lex_without_rows(text: &str, sql_mode: SqlMode, reader: Reader) -> Result<Lexed<'_>, ParseError> {
+    read(Lexer { cutter: Some(Cutter::new()), reader, ..Lexer::new(text, sql_mode) })
 }
 
 fn read(mut lexer: Lexer<'_>) -> Result<Lexed<'_>, ParseError> {
@@ -91,10 +90,11 @@ pub(crate) struct Lexer<'a> {
     bytes: &'a [u8],
     at: usize,
     mode: SqlMode,
+    /// Who decides which comments for versions are read.
+    reader: Reader,
     /// Between `/*!` and its `*/`.
     in_version_comment: bool,
-    read_comments: Vec<ReadComment>,
-    unread_comments: Vec<Range<usize>>,
+    comments: Comments,
     param_count: usize,
     tokens: Vec<TokenAt<'a>>,
     cutter: Option<Cutter>,
@@ -112,9 +112,9 @@ impl<'a> Lexer<'a> {
             bytes: text.as_bytes(),
             at: 0,
             mode,
+            reader: Reader::Commuter,
             in_version_comment: false,
-            read_comments: Vec::new(),
-            unread_comments: Vec::new(),
+            comments: Comments::default(),
             param_count: 0,
             tokens: Vec::new(),
             cutter: None,
@@ -122,9 +122,9 @@ impl<'a> Lexer<'a> {
     }
 
     fn done(self, end: usize, after: Option<usize>) -> Lexed<'a> {
-        let Lexer { tokens, param_count, read_comments, unread_comments, cutter, .. } = self;
+        let Lexer { tokens, param_count, comments, cutter, .. } = self;
         let literal_rows = cutter.map(Cutter::places).unwrap_or_default();
-        Lexed { tokens, end, after, param_count, read_comments, unread_comments, literal_rows }
+        Lexed { tokens, end, after, param_count, comments, literal_rows }
     }
 
     /// The next token alone; `None` at the text's end.
@@ -136,8 +136,8 @@ impl<'a> Lexer<'a> {
     /// Takes the row of literals away that the last token, which began at `start`, ends.
     fn cut(&mut self, start: usize) -> Result<(), ParseError> {
         let Some(cutter) = &mut self.cutter else { return Ok(()) };
-        if !self.read_comments.is_empty() {
-            // A row may end in a comment that is read.
+        if !self.comments.is_empty() {
+            // A row may end in a comment that is read; and who reads a row again need not know who reads which comments.
             cutter.stop();
         }
         Ok(cutter.follow(&mut self.tokens, start..self.at)?)
@@ -163,7 +163,7 @@ impl<'a> Lexer<'a> {
                 b'/' if self.peek(1) == b'*' => self.open_comment()?,
                 b'*' if self.in_version_comment && self.peek(1) == b'/' => {
                     self.in_version_comment = false;
-                    self.read_comments.last_mut().into_iter().for_each(|comment| comment.inside.end = self.at);
+                    self.comments.read.last_mut().into_iter().for_each(|comment| comment.inside.end = self.at);
                     self.at += 2;
                 }
                 _ => break,
@@ -179,9 +179,9 @@ impl<'a> Lexer<'a> {
 
     fn open_comment(&mut self) -> Result<(), ParseError> {
         if !self.in_version_comment
-            && let Some(opening) = version_comment(&self.bytes[self.at + 2..])
+            && let Some(opening) = version_comment(&self.bytes[self.at + 2..], self.reader)
         {
-            self.read_comments.push(ReadComment::at(self.at, opening));
+            self.comments.read.push(ReadComment::at(self.at, opening));
             self.at += 2 + opening.length;
             self.in_version_comment = true;
             return Ok(());
@@ -189,7 +189,7 @@ impl<'a> Lexer<'a> {
         let rest = &self.bytes[self.at..];
         let length = unread(rest).ok_or(ParseError::syntax(self.at))?;
         if Opening::of(&rest[2..]).is_some() {
-            self.unread_comments.push(self.at..self.at + length);
+            self.comments.unread.push(self.at..self.at + length);
         }
         self.at += length;
         Ok(())

@@ -335,10 +335,11 @@ fn may_follow(before: Before, token: &Token<'_>) -> bool {
 mod tests {
     use super::*;
     use crate::lexer::lex_without_rows;
+    use crate::versions::Reader;
 
     /// The tokens that stay, and the rows that do not.
     fn cut(text: &str) -> (String, Vec<&str>) {
-        let lexed = lex_without_rows(text, SqlMode::default()).expect("it is read");
+        let lexed = lex_without_rows(text, SqlMode::default(), Reader::default()).expect("it is read");
         let tokens: Vec<String> = lexed.tokens.iter().map(|token| token.token.to_string()).collect();
         let rows = lexed.literal_rows.iter().map(|place| &text[place.start as usize..place.end as usize]).collect();
         (tokens.join(" "), rows)

@@ -184,7 +184,7 @@ impl<'a> Scan<'a> {
             [b'#', ..] => (line(rest), Piece::Space),
             [b'-', b'-'] => (2, Piece::Space),
             [b'-', b'-', next, ..] if next <= b' ' => (line(rest), Piece::Space),
-            [b'/', b'*', ref after @ ..] => match version_comment(after) {
+            [b'/', b'*', ref after @ ..] => match version_comment(after, Reader::Commuter) {
                 Some(opening) => (2 + opening.length, Piece::Other),
                 None => (unread(rest).unwrap_or(rest.len()), Piece::Space),
             },
@@ -219,9 +219,11 @@ impl<'a> Scan<'a> {
 /// How long the beginning of a comment is behind its `/*`, if what follows is read: `!`, `!50700`, `M!100001`. `None` for other comments,
 /// and for those that are for newer versions.
 ///
-/// Read too are those in which MariaDB's mysqlbinlog puts events of a log, whatever their version: what is in a log is done, or refused.
-pub(crate) fn version_comment(after: &[u8]) -> Option<Opening> {
-    let is_read = |opening: &Opening| opening.is_read_by(Reader::Commuter) || is_binlog(&after[opening.length..]);
+/// This server reads those too in which MariaDB's mysqlbinlog puts events of a log, whatever their version: what is in a log is done, or refused.
+pub(crate) fn version_comment(after: &[u8], reader: Reader) -> Option<Opening> {
+    let is_read = |opening: &Opening| {
+        opening.is_read_by(reader) || reader == Reader::Commuter && is_binlog(&after[opening.length..])
+    };
     Opening::of(after).filter(is_read)
 }
 
@@ -260,7 +262,7 @@ mod tests {
         assert_eq!(split("/*M!100001 a; */"), ["/*M!100001 a;", " */"]);
         assert_eq!(split("/*M!100616 a; */ /*M! a; */ b"), ["/*M!100616 a; */ /*M! a; */ b"]);
         assert_eq!(split("/*!100600 BINLOG 'a;'; */"), ["/*!100600 BINLOG 'a;';", " */"]);
-        assert_eq!(version_comment(b"M!100200 BINLOG ADMIN */"), None, "a privilege");
+        assert_eq!(version_comment(b"M!100200 BINLOG ADMIN */", Reader::Commuter), None, "a privilege");
         assert_eq!(split("'open; a"), ["'open; a"]);
     }
 

@@ -1,14 +1,12 @@
 //! Comments for versions: `/*!80000 … */`, which MySQL reads from that version on, and `/*M!100300 … */`, which MariaDB does.
 //!
 //! Each server executes what is meant for its kind and version, and says so in its log: what it did not execute stands there as a plain
-//! comment. So a definition of another server's log is read by the rules of that server ([`as_executed`]), and the log of this one
-//! has no comment that another server would read in another way ([`for_all`]).
+//! comment. So a statement of another server's log is read by the rules of that server ([`Reader`]), and the log of this one
+//! has no comment that another server would read in another way ([`Comments::for_all`]).
 
 use std::ops::Range;
 
-use crate::raw::{Piece, Scan};
 use crate::{MARIA_VERSION, VERSION};
-use types::SqlMode;
 
 /// From here on MariaDB passes over MySQL's versions, up to the last with five digits.
 const MARIA_PASSES_OVER: Range<u32> = 50_700..100_000;
@@ -24,9 +22,10 @@ pub(crate) struct Opening {
 }
 
 /// What a server is, and so which comments it reads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reader {
     /// This server.
+    #[default]
     Commuter,
     /// A MySQL of this version, as 90704 for 9.7.4.
     Mysql(u32),
@@ -104,21 +103,57 @@ impl ReadComment {
     }
 }
 
-/// What has to become of a text whose comments were found, so that every server executes what was executed here: of what was read the
-/// words alone, of what was not a plain comment. `stays` tells of a comment that is to stay as it is.
-pub fn for_all(
-    text: &str,
-    read: &[ReadComment],
-    unread: &[Range<usize>],
-    stays: impl Fn(&ReadComment) -> bool,
-) -> Vec<(Range<usize>, String)> {
-    let mut edits = Vec::new();
-    for comment in read.iter().filter(|comment| !comment.is_read_by_all && !stays(comment)) {
-        edits.push((comment.opening.clone(), " ".to_owned()));
-        edits.push((comment.inside.end..comment.inside.end + 2, " ".to_owned()));
+/// The comments for versions of a statement.
+#[derive(Clone, Debug, Default)]
+pub struct Comments {
+    /// Those that are read, in the order of the text.
+    pub(crate) read: Vec<ReadComment>,
+    /// Where those are that are not.
+    pub(crate) unread: Vec<Range<usize>>,
+}
+
+impl Comments {
+    /// Whether there are none.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.read.is_empty() && self.unread.is_empty()
     }
-    edits.extend(unread.iter().map(|place| (place.clone(), plain(&text[place.clone()]))));
-    edits
+
+    /// What has to become of the text, so that every server executes what was executed here: of what was read the words alone, of what
+    /// was not a plain comment. `stays` tells of a comment that is to stay as it is.
+    pub(crate) fn for_all(&self, text: &str, stays: impl Fn(&ReadComment) -> bool) -> Vec<(Range<usize>, String)> {
+        let mut edits = Vec::new();
+        for comment in self.read.iter().filter(|comment| !comment.is_read_by_all && !stays(comment)) {
+            edits.push((comment.opening.clone(), " ".to_owned()));
+            edits.push((comment.inside.end..comment.inside.end + 2, " ".to_owned()));
+        }
+        edits.extend(self.unread.iter().map(|place| (place.clone(), plain(&text[place.clone()]))));
+        edits
+    }
+
+    /// Those that were read and share some of the text with a range.
+    pub(crate) fn met_by(&self, range: &Range<usize>) -> &[ReadComment] {
+        let behind = &self.read[self.read.partition_point(|comment| comment.inside.end <= range.start)..];
+        &behind[..behind.partition_point(|comment| comment.inside.start < range.end)]
+    }
+
+    /// The parts of a range without the beginning of a comment that ends behind it, and without the end of one that begins before it.
+    pub(crate) fn without_delimiters(&self, range: Range<usize>) -> Vec<Range<usize>> {
+        let comments = &self.read[self.read.partition_point(|comment| comment.inside.end + 2 <= range.start)..];
+        let comments = comments.iter().take_while(|comment| comment.opening.start < range.end);
+        let mut parts = vec![range.clone()];
+        for comment in comments {
+            let (open, close) = (comment.opening.clone(), comment.inside.end..comment.inside.end + 2);
+            let has = |delimiter: &Range<usize>| range.start <= delimiter.start && delimiter.end <= range.end;
+            let stays = match (has(&open), has(&close)) {
+                (true, false) => open,
+                (false, true) => close,
+                _ => continue,
+            };
+            let last = parts.pop().unwrap_or_else(|| stays.clone());
+            parts.extend([last.start..stays.start, stays.end..last.end]);
+        }
+        parts
+    }
 }
 
 /// A comment that is not read as one that no server reads: without its `!`, and without comments in it.
@@ -131,98 +166,69 @@ fn plain(comment: &str) -> String {
     format!("/*{inside}*/")
 }
 
-/// A statement as the server that logged it has executed it; `None` if that is the text itself.
-pub fn as_executed(text: &str, mode: SqlMode, reader: Reader) -> Option<String> {
-    if !text.contains("/*!") && !text.contains("/*M!") {
-        return None;
-    }
-    let bytes = text.as_bytes();
-    let mut scan = Scan::new(bytes, mode);
-    let (mut out, mut copied, mut is_open) = (String::with_capacity(text.len()), 0, false);
-    loop {
-        let start = scan.at;
-        let rest = &bytes[start..];
-        let (length, instead) = match rest {
-            [b'/', b'*', after @ ..] => match Opening::of(after) {
-                Some(opening) if !is_open && opening.is_read_by(reader) => {
-                    is_open = true;
-                    (2 + opening.length, " ".to_owned())
-                }
-                Some(_) => {
-                    let length = unread(rest).unwrap_or(rest.len());
-                    (length, plain(&text[start..start + length]))
-                }
-                None => {
-                    scan.at += unread(rest).unwrap_or(rest.len());
-                    continue;
-                }
-            },
-            [b'*', b'/', ..] if is_open => {
-                is_open = false;
-                (2, " ".to_owned())
-            }
-            // The rest of a word may hide the end of a comment.
-            [b'*', ..] => {
-                scan.at += 1;
-                continue;
-            }
-            _ => match scan.piece() {
-                None => break,
-                Some(Piece::Other) => {
-                    let end = rest[..scan.at - start].iter().skip(1).position(|byte| *byte == b'*');
-                    scan.at = end.map_or(scan.at, |end| start + 1 + end);
-                    continue;
-                }
-                Some(_) => continue,
-            },
-        };
-        out.push_str(&text[copied..start]);
-        out.push_str(&instead);
-        scan.at = start + length;
-        copied = scan.at;
-    }
-    out.push_str(&text[copied..]);
-    (out != text).then_some(out)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::lexer::lex_without_rows;
+    use types::SqlMode;
 
-    fn executed(text: &str, reader: Reader) -> String {
-        as_executed(text, SqlMode::default(), reader).unwrap_or_else(|| "as it is".to_owned())
+    /// What a server reads of a text, and what the log says of it.
+    fn read_and_logged(text: &str, reader: Reader) -> (String, String) {
+        let Ok(lexed) = lex_without_rows(text, SqlMode::default(), reader) else {
+            return ("an error".into(), String::new());
+        };
+        let read: Vec<String> = lexed.tokens.iter().map(|token| token.token.to_string()).collect();
+        let mut logged = text.to_owned();
+        for (place, instead) in lexed.comments.for_all(text, |_| false).iter().rev() {
+            logged.replace_range(place.clone(), instead);
+        }
+        (read.join(" "), logged)
     }
 
     #[test]
     fn each_kind_reads_its_own() {
         let (mysql, maria) = (Reader::Mysql(90704), Reader::Maria(110809));
         for (text, by_mysql, by_maria) in [
-            ("a /*! b */ c", "a   b   c", "a   b   c"),
-            ("a /*!40101 b */", "a   b  ", "a   b  "),
-            ("a /*!90000 b */", "a   b  ", "a /* 90000 b */"),
-            ("a /*!99999 b */", "a /* 99999 b */", "a /* 99999 b */"),
-            ("a /*!100100 b */", "a /* 100100 b */", "a   b  "),
-            ("a /*M! b */", "a /*M  b */", "a   b  "),
-            ("a /*M!100100 b */ c", "a /*M 100100 b */ c", "a   b   c"),
-            ("a /*M!120000 b */", "a /*M 120000 b */", "a /*M 120000 b */"),
-            ("a /*!1234 b */", "a  1234 b  ", "a  1234 b  "),
-            ("a /*!50000b*/c", "a  b c", "a  b c"),
-            ("a /* b */ '/*!90000 c */' `/*! d */` \"/*M! e */\"", "as it is", "as it is"),
-            ("a -- /*!90000 b\n c", "as it is", "as it is"),
-            ("a /*!99999 b /* c */ d */ e", "a /* 99999 b    c    d */ e", "a /* 99999 b    c    d */ e"),
-            ("a /*!50000 b /* c */ d */ e", "a   b /* c */ d   e", "a   b /* c */ d   e"),
-            ("a /*!50000 b /*!50001 c */ d */ e", "a   b /* 50001 c */ d   e", "a   b /* 50001 c */ d   e"),
-            ("a /*!50000 'b */' */ '*/'", "a   'b */'   '*/'", "a   'b */'   '*/'"),
-            ("a /*!50000 2*3*/ * 4", "a   2*3  * 4", "a   2*3  * 4"),
+            ("a /*! b */ c", ("a b c", "a /*! b */ c"), ("a b c", "a /*! b */ c")),
+            ("a /*!40101 b */", ("a b", "a /*!40101 b */"), ("a b", "a /*!40101 b */")),
+            ("a /*!90000 b */", ("a b", "a   b  "), ("a", "a /* 90000 b */")),
+            ("a /*!99999 b */", ("a", "a /* 99999 b */"), ("a", "a /* 99999 b */")),
+            ("a /*!100100 b */", ("a", "a /* 100100 b */"), ("a b", "a   b  ")),
+            ("a /*M! b */", ("a", "a /*M  b */"), ("a b", "a   b  ")),
+            ("a /*M!100100 b */ c", ("a c", "a /*M 100100 b */ c"), ("a b c", "a   b   c")),
+            ("a /*M!120000 b */", ("a", "a /*M 120000 b */"), ("a", "a /*M 120000 b */")),
+            ("a /*!1234 b */", ("a 1234 b", "a /*!1234 b */"), ("a 1234 b", "a /*!1234 b */")),
+            ("a /*!50000b*/c", ("a b c", "a /*!50000b*/c"), ("a b c", "a /*!50000b*/c")),
+            (
+                "a /* b */ '/*!90000 c */' `/*! d */`",
+                ("a '/*!90000 c */' `/*! d */`", "a /* b */ '/*!90000 c */' `/*! d */`"),
+                ("a '/*!90000 c */' `/*! d */`", "a /* b */ '/*!90000 c */' `/*! d */`"),
+            ),
+            ("a -- /*!90000 b\n c", ("a c", "a -- /*!90000 b\n c"), ("a c", "a -- /*!90000 b\n c")),
+            (
+                "a /*!99999 b /* c */ d */ e",
+                ("a e", "a /* 99999 b    c    d */ e"),
+                ("a e", "a /* 99999 b    c    d */ e"),
+            ),
+            ("a /*!80000 b /* c */ d */ e", ("a b d e", "a   b /* c */ d   e"), ("a e", "a /* 80000 b    c    d */ e")),
+            (
+                "a /*!80000 b /*!50001 c */ d */ e",
+                ("a b d e", "a   b /* 50001 c */ d   e"),
+                ("a e", "a /* 80000 b   !50001 c    d */ e"),
+            ),
+            (
+                "a /*!50000 'b */' */ '*/'",
+                ("a 'b */' '*/'", "a /*!50000 'b */' */ '*/'"),
+                ("a 'b */' '*/'", "a /*!50000 'b */' */ '*/'"),
+            ),
+            ("a /*!80000 2*3*/ * 4", ("a 2 * 3 * 4", "a   2*3  * 4"), ("a * 4", "a /* 80000 2*3*/ * 4")),
         ] {
-            assert_eq!(
-                (executed(text, mysql).as_str(), executed(text, maria).as_str()),
-                (by_mysql, by_maria),
-                "{text}"
-            );
+            let said = |(read, logged): (&str, &str)| (read.to_owned(), logged.to_owned());
+            assert_eq!(read_and_logged(text, mysql), said(by_mysql), "{text}");
+            assert_eq!(read_and_logged(text, maria), said(by_maria), "{text}");
         }
         for open in ["a /*!99999 b", "a /*!50000 b", "a /*", "/*!", "/*M!", "/*!99999 a /* b */"] {
-            executed(open, mysql);
+            assert_eq!(read_and_logged(open, mysql).0, "an error", "{open}");
         }
     }
 }

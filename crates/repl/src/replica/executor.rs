@@ -478,17 +478,20 @@ impl Executor {
         let (timestamp, server_id) = (event.header.timestamp, event.header.server_id);
         let version = self.format.version_number();
         let statement = ReplicatedStatement { event: query, sql, timestamp, server_id, is_maria, version };
+        let known = self.grouped.as_mut().and_then(|grouped| grouped.definition.take());
+        let read = self.session.read_replicated(&statement, known);
         if let Some(filter) = &self.filter
-            && self.session.leaves_out(filter, &statement).map_err(|error| of_statement(&error, &query, sql))?
+            && self.session.leaves_out(filter, &statement, &read)
         {
             return if self.group.is_open { Ok(()) } else { self.roll_back().await };
         }
+        let read = read.map_err(|error| of_statement(&error, &query, sql))?;
         self.check_alone()?;
         // Unlike rows, a statement reads what can be seen: what has its place only is not there yet.
         self.commits.idle().await?;
         let ran = match self.group.is_open && creates_table(sql) {
-            true => self.session.create_before_rows(&statement).await,
-            false => self.session.run_replicated(&statement).await,
+            true => self.session.create_before_rows(read).await,
+            false => self.session.run_replicated(&statement, read).await,
         };
         ran.map_err(|error| of_statement(&error, &query, sql))?;
         // Beside others, whose turn it is says that it has its place.

@@ -19,7 +19,7 @@ impl DdlPlanner for Planner {
     fn plan(&self, text: &DdlText, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
         let logged = &text.context;
         let sql_mode = SqlMode(logged.sql_mode);
-        let parsed = parse_one(&text.sql, &ParseContext { sql_mode, long_accounts: true })?;
+        let parsed = parse_one(&text.sql, &ParseContext { sql_mode, long_accounts: true, ..ParseContext::default() })?;
         let Statement::Ddl(ddl) = &parsed.statement else {
             let message = format!("a statement in the log is no definition: {}", parsed.trimmed());
             return Err(SqlError::new(codes::UNKNOWN_ERROR, message));

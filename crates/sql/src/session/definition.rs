@@ -26,8 +26,8 @@ use crate::result::{Collected, Outcome};
 const REPLANS_MAX: usize = 10;
 
 impl Session {
-    /// Runs a definition. `text` is the statement as written.
-    pub(super) async fn define(&mut self, ddl: &Ddl, text: &str) -> Result<Outcome, SqlError> {
+    /// Runs a definition. `written` is the statement that says it; none where the plan says what is logged.
+    pub(super) async fn define(&mut self, ddl: &Ddl, written: Option<&ParsedStatement>) -> Result<Outcome, SqlError> {
         self.check_may_define(ddl)?;
         if let Some(outcome) = self.define_temporary(ddl).await? {
             return Ok(outcome);
@@ -38,7 +38,7 @@ impl Session {
         // The implicit commit comes before anything can fail for the definition itself.
         self.commit().await?;
         self.check_writable()?;
-        let defined = self.define_in_turn(&ddl, text).await;
+        let defined = self.define_in_turn(&ddl, written).await;
         self.gtid_ended();
         self.source_position = None;
         let affected_rows = defined?;
@@ -79,7 +79,8 @@ impl Session {
         self.check_writable()?;
         let schema = table.schema.clone().unwrap_or_default();
         let name = format!("{}.{}", ddl::quote_identifier(&schema), ddl::quote_identifier(&table.name));
-        self.define_in_turn(&forced(table), &format!("ALTER TABLE {name} FORCE")).await?;
+        let written = parse::parse_one(&format!("ALTER TABLE {name} FORCE"), &self.parse_context())?;
+        self.define_in_turn(&forced(table), Some(&written)).await?;
         // What is in the log now is the transaction of a GTID that was chosen. After a failure it ends with the statement.
         self.gtid_ended();
         self.source_position = None;
@@ -87,10 +88,10 @@ impl Session {
     }
 
     /// Plans and executes, again if others change the same tables meanwhile. How many rows that affects.
-    async fn define_in_turn(&mut self, ddl: &Ddl, text: &str) -> Result<u64, SqlError> {
+    async fn define_in_turn(&mut self, ddl: &Ddl, written: Option<&ParsedStatement>) -> Result<u64, SqlError> {
         let mut locks = None;
         for _ in 0..REPLANS_MAX {
-            match self.define_once(ddl, text, locks.as_ref()).await {
+            match self.define_once(ddl, written, locks.as_ref()).await {
                 Err(error) if error.code == codes::TABLE_DEF_CHANGED.0 => {}
                 Err(error) if error.code == codes::TABLE_EXISTS_ERROR.0 && locks.is_none() => {
                     locks = Some(self.lock_renamed(ddl).await?.ok_or(error)?);
@@ -123,7 +124,13 @@ impl Session {
         Ok(Some(Arc::new(owner)))
     }
 
-    async fn define_once(&mut self, ddl: &Ddl, text: &str, locks: Option<&Arc<LockOwner>>) -> Result<u64, SqlError> {
+    async fn define_once(
+        &mut self,
+        ddl: &Ddl,
+        written: Option<&ParsedStatement>,
+        locks: Option<&Arc<LockOwner>>,
+    ) -> Result<u64, SqlError> {
+        let text = written.map_or("", |written| &*written.text);
         // Temporary tables only matter as the model of a new table.
         let catalog = match ddl {
             Ddl::CreateTable(_) => self.catalog(),
@@ -153,10 +160,7 @@ impl Session {
             _ => affected_rows,
         };
         let log_changes = parse::LogChanges { is_as_written: log_text.is_none(), ..log_changes };
-        let mut sql = log_text.unwrap_or_else(|| text.to_string());
-        if let Some(changed) = parse::for_log(&sql, &self.parse_context(), &log_changes) {
-            sql = changed;
-        }
+        let mut sql = self.text_for_log(log_text, written, &log_changes)?;
         let marks = [
             (ddl::PARTIAL_REVOKES, log_changes.is_partial_revoke),
             (RowOrder::GeneratedKey.mark(), log_changes.row_order == Some(RowOrder::GeneratedKey)),
@@ -172,6 +176,22 @@ impl Session {
         let pending = pending.map_err(|error| ddl::collision(error, is_copied))?;
         self.wait_for_commit(pending.ended()).await?;
         Ok(affected_rows)
+    }
+
+    /// What the log says of a definition: what its plan says, or else what was written.
+    fn text_for_log(
+        &self,
+        planned: Option<String>,
+        written: Option<&ParsedStatement>,
+        changes: &parse::LogChanges,
+    ) -> Result<String, SqlError> {
+        if let Some(text) = planned {
+            let parsed = parse::parse_one(&text, &self.parse_context()).ok();
+            return Ok(parsed.and_then(|parsed| parse::for_log(&parsed, changes)).unwrap_or(text));
+        }
+        let written = written.ok_or_else(|| SqlError::unknown("a definition without a text for the log"))?;
+        let changed = parse::for_log(written, changes);
+        Ok(changed.as_deref().unwrap_or(&written.text).trim().to_owned())
     }
 
     pub(super) fn ddl_context<'a>(
@@ -282,7 +302,7 @@ impl Session {
             is_there && !create.temporary && self.is_applier && self.is_empty(&schema, &create.name.name).await?;
         if is_there && !is_left_over && !create.temporary {
             // An error, or with IF NOT EXISTS nothing at all.
-            return self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
+            return self.define(&Ddl::CreateTable(Box::new(create.clone())), None).await;
         }
         let mut select = parsed.clone();
         select.statement = crate::parse::ast::Statement::Query(Box::new(query.clone()));
@@ -317,7 +337,8 @@ impl Session {
         if columns.iter().any(has_date_by_default) {
             self.info.sql_mode = mode.without(SqlMode::NO_ZERO_DATE).without(SqlMode::NO_ZERO_IN_DATE);
         }
-        let defined = if is_left_over { Ok(Outcome::default()) } else { self.define(definition, &text).await };
+        let defined =
+            if is_left_over { Ok(Outcome::default()) } else { self.define(definition, Some(&reparsed)).await };
         self.info.sql_mode = mode;
         self.next_gtid = gtid;
         defined?;
@@ -340,7 +361,7 @@ impl Session {
             Err(_) if create.temporary => self.transaction.temporary = changes,
             Err(_) => {
                 let drop = Ddl::DropTables { tables: vec![create.name.clone()], if_exists: true, temporary: false };
-                self.define(&drop, "").await?;
+                self.define(&drop, None).await?;
             }
             Ok(_) => {}
         }
@@ -359,7 +380,7 @@ impl Session {
             return Err(SqlError::new(codes::CANT_REOPEN_TABLE, format!("Can't reopen table: '{name}'")));
         }
         let changes = self.transaction.temporary;
-        let outcome = self.define(&Ddl::CreateTable(Box::new(create.clone())), "").await;
+        let outcome = self.define(&Ddl::CreateTable(Box::new(create.clone())), None).await;
         self.transaction.temporary = changes;
         outcome
     }
@@ -372,22 +393,18 @@ impl Session {
     }
 
     /// Such a CREATE TABLE. Here it is a transaction by itself, with a GTID of this server; the rows' is the one that was chosen.
-    pub(super) async fn define_before_rows(&mut self, statement: &Statement, text: &str) -> Result<Outcome, SqlError> {
-        let Statement::Ddl(definition) = statement else { return Ok(Outcome::default()) };
+    pub(super) async fn define_before_rows(&mut self, parsed: &ParsedStatement) -> Result<Outcome, SqlError> {
+        let Statement::Ddl(definition) = &parsed.statement else { return Ok(Outcome::default()) };
         if !self.settings.named("pseudo_replica_mode").as_bool() {
             return Err(SqlError::not_supported("CREATE TABLE … START TRANSACTION without pseudo_replica_mode"));
         }
         if self.transaction.open().is_some_and(|open| open.transaction.has_writes()) {
             return Err(SqlError::not_supported("CREATE TABLE behind rows of the same transaction"));
         }
-        const SUFFIX: &str = "START TRANSACTION";
-        let at = text.len().saturating_sub(SUFFIX.len());
-        let has_suffix = text.get(at..).is_some_and(|end| end.eq_ignore_ascii_case(SUFFIX));
-        let text = if has_suffix { text[..at].trim_end() } else { text };
         let was_open = self.in_transaction();
         self.take_transaction();
         let (gtid, origin) = (self.put_gtid_aside(), self.origin);
-        let result = self.define(definition, text).await;
+        let result = self.define(definition, Some(parsed)).await;
         (self.next_gtid, self.origin) = (gtid, origin);
         if was_open {
             self.begin_transaction(true, None);

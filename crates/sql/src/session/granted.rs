@@ -20,7 +20,7 @@ impl Session {
         let mut defined = Ok(());
         for definition in &definitions {
             if defined.is_ok() {
-                defined = self.define(definition, "").await.map(drop);
+                defined = self.define(definition, None).await.map(drop);
             }
         }
         (self.next_gtid, self.source_position) = (gtid, position);

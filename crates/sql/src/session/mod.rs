@@ -77,7 +77,7 @@ pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
 pub use self::passwords::must_change_password;
 pub use self::prepared::{Prepared, PreparedCount};
-pub use self::replicated::ReplicatedStatement;
+pub use self::replicated::{ReadStatement, ReplicatedStatement};
 pub use self::source_tables::SourceTables;
 pub(crate) use self::temporary::HIDDEN;
 use self::transaction::{Open, TransactionState};
@@ -469,7 +469,8 @@ impl Session {
     }
 
     pub(crate) fn parse_context(&self) -> ParseContext {
-        ParseContext { sql_mode: self.settings.hot.sql_mode, long_accounts: self.is_applier }
+        let (sql_mode, reader) = (self.settings.hot.sql_mode, self.replicated.reader());
+        ParseContext { sql_mode, long_accounts: self.is_applier, reader }
     }
 
     /// What exists for this session, its temporary tables among it.

@@ -184,7 +184,7 @@ impl Session {
             *secret = AuthSecret::Hash(std::mem::take(text));
         }
         let users = vec![spec];
-        self.define(&Ddl::AlterUser { users, if_exists: false, options: Box::default() }, "").await?;
+        self.define(&Ddl::AlterUser { users, if_exists: false, options: Box::default() }, None).await?;
         Ok(())
     }
 

@@ -16,8 +16,8 @@ use crate::account::Privilege;
 use crate::bind::param;
 use crate::expr::ExprType;
 use crate::information_schema::SystemTables;
+use crate::parse::ParsedStatement;
 use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
-use crate::parse::{ParsedStatement, parse_one};
 use crate::plan::Plan;
 use crate::result::{Outcome, ResultColumn, ResultSink};
 
@@ -137,7 +137,7 @@ impl Session {
         let max = self.shared.globals.named("max_prepared_stmt_count").as_u64();
         let place = self.shared.prepared_count.place(max)?;
         let before = memory::now();
-        let parsed = parse_one(text, &self.parse_context())?;
+        let parsed = self.read(text)?;
         if !can_be_prepared(&parsed.statement) {
             let message = "This command is not supported in the prepared statement protocol yet";
             return Err(SqlError::new(codes::UNSUPPORTED_PS, message));

@@ -14,8 +14,8 @@ use super::definition::selected_columns;
 use super::prepared::rows_of;
 use crate::ddl::{self, plan_ddl};
 use crate::information_schema::SystemTables;
-use crate::parse::ParsedStatement;
 use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, Statement, TableName, UserName};
+use crate::parse::{ParsedStatement, parse_one};
 
 impl Session {
     /// Makes room for what CREATE OR REPLACE makes. An index and its replacement are one statement, which is given back.
@@ -96,16 +96,17 @@ impl Session {
     /// It is a transaction by itself; a GTID that was chosen, or a place in another log, is that of what is made.
     async fn drop_replaced(&mut self, ddl: &Ddl) -> Result<(), SqlError> {
         let text = match ddl {
-            Ddl::DropDatabase { name, .. } => format!("DROP DATABASE IF EXISTS {}", ddl::quote_identifier(name)),
+            Ddl::DropDatabase { name, .. } => Some(format!("DROP DATABASE IF EXISTS {}", ddl::quote_identifier(name))),
             Ddl::DropUser { users, .. } => {
                 let users: Vec<String> = users.iter().map(UserName::to_string).collect();
-                format!("DROP USER IF EXISTS {}", users.join(","))
+                Some(format!("DROP USER IF EXISTS {}", users.join(",")))
             }
             // Rendered when it is planned.
-            _ => String::new(),
+            _ => None,
         };
+        let written = text.map(|text| parse_one(&text, &self.parse_context())).transpose()?;
         let (gtid, position) = (self.put_gtid_aside(), self.source_position.take());
-        let dropped = self.define(ddl, &text).await;
+        let dropped = self.define(ddl, written.as_ref()).await;
         (self.next_gtid, self.source_position) = (gtid, position);
         dropped?;
         // A warning that it was not there says nothing.

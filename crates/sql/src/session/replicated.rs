@@ -7,6 +7,8 @@
 //! - What a statement needs and this server does not have (a character set, a mode) is an error that names it; nothing was done then.
 //! - A statement that failed at its source has to fail here, with the same error; any other outcome is an error.
 
+use std::borrow::Cow;
+
 use base::{SqlError, UnixMicros, codes};
 use binlog::charset_of_collation;
 use binlog::event::{QueryEvent, StatusVars, flags2};
@@ -16,15 +18,16 @@ use types::{CollationId, Value};
 use super::Session;
 use super::gtid::NextGtid;
 use super::log_settings::maria_sql_mode;
+use super::run::LONG_STATEMENT;
 use crate::ddl::quote_identifier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
 use crate::expr::locale::Locale;
 use crate::parse::ast::{Ddl, Statement, TableName};
-use crate::parse::{self, Foreign, ParseContext, Reader};
+use crate::parse::{self, Foreign, ParsedStatement, Reader};
 use crate::replay::ReplicationFilter;
-use crate::result::Collected;
+use crate::result::{Collected, Outcome};
 use crate::settings::{SettingValue, check_modes, sql_mode};
 
 /// Errors of statements that somebody ended: how far they came nobody knows.
@@ -57,6 +60,26 @@ impl ReplicatedStatement<'_> {
     }
 }
 
+/// Such a statement, read: who filters, who finds what may run beside it, who runs it and who logs it have the same tree.
+#[derive(Debug)]
+pub struct ReadStatement(Result<ParsedStatement, Unread>);
+
+/// A statement that could not be read.
+#[derive(Debug)]
+struct Unread {
+    text: String,
+    error: SqlError,
+}
+
+impl ReadStatement {
+    fn text(&self) -> &str {
+        match &self.0 {
+            Ok(parsed) => &parsed.text,
+            Err(unread) => &unread.text,
+        }
+    }
+}
+
 /// See [`super::Session`].
 #[derive(Debug, Default)]
 pub(super) struct LastContext {
@@ -66,8 +89,10 @@ pub(super) struct LastContext {
     /// The error that the statement that runs had at its source, 0 if none. Only one that keeps what it has changed until then is logged
     /// with one: its table was of an engine without transactions.
     expected_error: u16,
-    /// The source is a MariaDB.
-    is_maria: bool,
+    /// What the source is.
+    reader: Reader,
+    /// What the words of its definitions mean there.
+    foreign: Foreign,
     /// The next statement is one that depends on LAST_INSERT_ID at its source.
     has_last_insert_id: bool,
 }
@@ -80,7 +105,17 @@ impl LastContext {
 
     /// Whether the statement is from the log of a MariaDB.
     pub(super) fn is_of_maria(&self) -> bool {
-        self.is_maria
+        self.foreign.is_maria
+    }
+
+    /// Whose comments for versions are read.
+    pub(super) fn reader(&self) -> Reader {
+        self.reader
+    }
+
+    /// What words of definitions mean, as far as the source's session does not say it.
+    pub(super) fn foreign(&self) -> Foreign {
+        self.foreign
     }
 
     /// Whether a statement that ends with this error keeps what it has changed, as it did at its source.
@@ -140,15 +175,19 @@ impl Session {
     /// # Errors
     /// The statement's own.
     #[io::boxed]
-    pub async fn create_before_rows(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
-        let text = self.become_source(statement)?;
-        let text = text.strip_suffix(b" START TRANSACTION").unwrap_or(&text);
+    pub async fn create_before_rows(&mut self, read: ReadStatement) -> Result<(), SqlError> {
+        let name = match &read.0 {
+            Ok(ParsedStatement { statement: Statement::Ddl(Ddl::CreateTable(create)), .. }) => {
+                Some(create.name.clone())
+            }
+            _ => None,
+        };
         self.take_transaction();
         let gtid = self.put_gtid_aside();
-        let mut result = self.query(text, &mut Collected::default()).await.map(drop);
-        if let Err(error) = &result
+        let mut result = self.run_source(read).await.map(drop);
+        if let (Err(error), Some(name)) = (&result, name)
             && error.code == codes::TABLE_EXISTS_ERROR.0
-            && self.is_empty_table(text).await?
+            && self.is_empty(&self.schema_of(&name)?, &name.name).await?
         {
             result = Ok(());
         }
@@ -157,13 +196,22 @@ impl Session {
         result
     }
 
-    /// Whether the table that a CREATE TABLE names has no row.
-    async fn is_empty_table(&mut self, create: &[u8]) -> Result<bool, SqlError> {
-        let text = String::from_utf8_lossy(create);
-        let parsed = crate::parse::parse_one(&text, &self.parse_context())?;
-        let Statement::Ddl(Ddl::CreateTable(create)) = &parsed.statement else { return Ok(false) };
-        let schema = self.schema_of(&create.name)?;
-        self.is_empty(&schema, &create.name.name).await
+    /// Runs a statement that was read.
+    async fn run_source(&mut self, ReadStatement(read): ReadStatement) -> Result<Outcome, SqlError> {
+        let mut sink = Collected::default();
+        let mut parsed = match read {
+            Ok(parsed) => parsed,
+            Err(Unread { text, error }) => {
+                self.begin_statement(&text);
+                return self.run_read(Err((&text, error)), &mut sink).await;
+            }
+        };
+        self.begin_statement(&parsed.text);
+        parsed.forget_client();
+        let text = parsed.text.clone();
+        // Not before it is run: what it says may depend on columns that a definition before it makes.
+        let parsed = self.in_our_words(parsed).map_err(|error| (&*text, error));
+        self.run_read(parsed, &mut sink).await
     }
 
     /// Whether a table has no row.
@@ -180,44 +228,59 @@ impl Session {
         self.next_gtid = NextGtid::default();
     }
 
-    /// Whether a statement is one that is not executed here. What was said for it alone is forgotten then.
+    /// Reads a statement, in a session that becomes what it was at the source. `known` is its tree, if it was read already.
     ///
     /// # Errors
-    /// What [`Session::run_replicated`] would say of its context.
+    /// What the statement needs and this server does not have. A text that cannot be parsed is an error when it is run.
+    pub fn read_replicated(
+        &mut self,
+        statement: &ReplicatedStatement<'_>,
+        known: Option<ReadStatement>,
+    ) -> Result<ReadStatement, SqlError> {
+        if let Err(error) = self.become_source(statement) {
+            self.replicated.has_last_insert_id = false;
+            return Err(error);
+        }
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        if statement.sql.len() >= LONG_STATEMENT {
+            self.shared.env.spawner.step_aside();
+        }
+        let client = statement.event.status().charsets.map(|[client, ..]| client);
+        let text = utf8_of(statement.sql, client, self.info.sql_mode)?;
+        let parsed = parse::parse_one(&text, &self.parse_context());
+        Ok(ReadStatement(parsed.map_err(|error| Unread { text: text.into_owned(), error })))
+    }
+
+    /// Whether a statement is one that is not executed here. What was said for it alone is forgotten then.
     pub fn leaves_out(
         &mut self,
         filter: &ReplicationFilter,
         statement: &ReplicatedStatement<'_>,
-    ) -> Result<bool, SqlError> {
+        read: &Result<ReadStatement, SqlError>,
+    ) -> bool {
         let database = String::from_utf8_lossy(statement.event.schema);
         let database = Some(&*database).filter(|database| !database.is_empty());
-        // What we do not know may be left out all the same.
-        let is_unwanted = !filter.wants_database(database.unwrap_or_default());
-        let is_left_out = match self.become_source(statement) {
-            Ok(text) => {
-                let text = parse::to_utf8(&text, Charset::Utf8Mb4, self.settings.hot.sql_mode);
-                let parsed = parse::parse_one(&text, &self.parse_context());
-                parsed.map_or(is_unwanted, |parsed| !filter.wants_statement(database, &parsed.statement))
-            }
-            Err(_) if is_unwanted => true,
-            Err(error) => return Err(error),
+        let is_left_out = match read {
+            Ok(ReadStatement(Ok(parsed))) => !filter.wants_statement(database, &parsed.statement),
+            // What we do not know may be left out all the same.
+            _ => !filter.wants_database(database.unwrap_or_default()),
         };
         if is_left_out {
             self.store("insert_id", SettingValue::UInt(0));
+            self.replicated.has_last_insert_id = false;
         }
-        Ok(is_left_out)
+        is_left_out
     }
 
     /// The tables that a statement defines, if it does nothing else, and temporary tables have nothing to do with it: then it may run beside
-    /// transactions that are about other tables. Nothing is done.
-    pub fn defined_tables(&mut self, statement: &ReplicatedStatement<'_>) -> Option<Vec<(String, String)>> {
+    /// transactions that are about other tables.
+    pub fn defined_tables(&self, read: &ReadStatement) -> Option<Vec<(String, String)>> {
         if self.has_source_tables() {
             return None;
         }
-        let text = self.become_source(statement).ok()?;
-        let text = parse::to_utf8(&text, Charset::Utf8Mb4, self.settings.hot.sql_mode);
-        let parsed = parse::parse_one(&text, &self.parse_context()).ok()?;
-        let Statement::Ddl(ddl) = &parsed.statement else { return None };
+        let Ok(ParsedStatement { statement: Statement::Ddl(ddl), .. }) = &read.0 else { return None };
         let full = |table: TableName| Some((table.schema.or_else(|| self.info.database.clone())?, table.name));
         ddl.tables()?.into_iter().map(full).collect()
     }
@@ -228,14 +291,16 @@ impl Session {
     /// The statement's own, or 3002 if it had another outcome there. What it has changed is undone: by the statement itself, or in a
     /// transaction that is rolled back for it.
     #[io::boxed]
-    pub async fn run_replicated(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
-        let text = self.become_source(statement);
+    pub async fn run_replicated(
+        &mut self,
+        statement: &ReplicatedStatement<'_>,
+        read: ReadStatement,
+    ) -> Result<(), SqlError> {
         let has_last_insert_id = std::mem::take(&mut self.replicated.has_last_insert_id);
-        let text = text?;
-        check_session(&statement.event.status(), &text, has_last_insert_id)?;
+        check_session(&statement.event.status(), read.text(), has_last_insert_id)?;
         let expected = statement.event.error_code;
         self.replicated.expected_error = if INTERRUPTED.contains(&expected) { 0 } else { expected };
-        let outcome = self.query(&text, &mut Collected::default()).await;
+        let outcome = self.run_source(read).await;
         self.replicated.expected_error = 0;
         if self.settings.hot.insert_id.is_some() {
             self.store("insert_id", SettingValue::UInt(0));
@@ -269,14 +334,15 @@ impl Session {
         Ok(())
     }
 
-    /// Makes the session what it was at the source; gives the statement in UTF-8.
-    fn become_source(&mut self, statement: &ReplicatedStatement<'_>) -> Result<Vec<u8>, SqlError> {
+    /// Makes the session what it was at the source.
+    fn become_source(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
         let event = &statement.event;
         let status = event.status();
         self.enter_source_thread((statement.server_id, event.thread_id));
         self.info.connection_id = event.thread_id;
         let last = &self.replicated;
-        if !last.is_valid || last.status != event.status || last.schema != event.schema {
+        let is_same = last.is_valid && last.foreign.is_maria == statement.is_maria;
+        if !is_same || last.status != event.status || last.schema != event.schema {
             self.replicated.is_valid = false;
             self.take_status(&status, statement.is_maria)?;
             let schema = String::from_utf8_lossy(event.schema);
@@ -284,43 +350,22 @@ impl Session {
             self.settings_changed();
             self.database_changed();
             self.info.reopens_temporary = statement.is_maria;
+            let utf8mb3 = types::collation::by_id(status.default_collation(StatusVars::UTF8MB3));
+            let utf8mb3 = utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI);
             self.replicated = LastContext {
                 status: event.status.to_vec(),
                 schema: event.schema.to_vec(),
                 is_valid: true,
                 expected_error: 0,
-                is_maria: statement.is_maria,
+                foreign: Foreign { is_maria: statement.is_maria, utf8mb3, ..Foreign::NOTHING },
                 ..std::mem::take(&mut self.replicated)
             };
         }
+        self.replicated.reader = statement.reader();
         let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));
         self.store("timestamp", SettingValue::Double(micros as f64 / 1e6));
         self.now = UnixMicros(micros);
-        let client = status.charsets.map(|[client, ..]| client);
-        let mode = self.info.sql_mode;
-        let text = utf8_of(statement.sql, client, mode)?;
-        let executed =
-            std::str::from_utf8(&text).ok().and_then(|text| parse::as_executed(text, mode, statement.reader()));
-        let text = executed.map_or(text, String::into_bytes);
-        Ok(self.in_our_words(&status, text, statement.is_maria))
-    }
-
-    /// A definition of the source as one for us.
-    fn in_our_words(&self, status: &StatusVars, text: Vec<u8>, is_maria: bool) -> Vec<u8> {
-        let utf8mb3 = types::collation::by_id(status.default_collation(StatusVars::UTF8MB3));
-        let foreign = Foreign {
-            is_maria,
-            utf8mb3: utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI),
-            implicit_timestamps: self.settings.hot.implicit_timestamps,
-        };
-        if foreign == Foreign::NOTHING {
-            return text;
-        }
-        let context = ParseContext { sql_mode: self.info.sql_mode, long_accounts: true };
-        let words = std::str::from_utf8(&text)
-            .ok()
-            .and_then(|text| parse::in_our_words(text, &context, foreign, &|table| self.columns_before(table)));
-        words.map_or(text, String::into_bytes)
+        Ok(())
     }
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {
@@ -375,8 +420,9 @@ impl Session {
 
 /// 1235 for what a session has that is not here, if the statement may depend on it. Where IS NULL finds the last row that AUTO_INCREMENT has made,
 /// its source has said which one that was; where it has not, IS NULL is what it is here.
-fn check_session(status: &StatusVars, text: &[u8], has_last_insert_id: bool) -> Result<(), SqlError> {
-    let has = |words: &str| text.windows(words.len()).any(|part| part.eq_ignore_ascii_case(words.as_bytes()));
+fn check_session(status: &StatusVars, text: &str, has_last_insert_id: bool) -> Result<(), SqlError> {
+    let has =
+        |words: &str| text.as_bytes().windows(words.len()).any(|part| part.eq_ignore_ascii_case(words.as_bytes()));
     if status.flags2.is_some_and(|flags| flags & flags2::AUTO_IS_NULL != 0) && has_last_insert_id && has("is null") {
         return Err(SqlError::not_supported("a statement that asks for IS NULL with sql_auto_is_null=1"));
     }
@@ -391,18 +437,17 @@ fn known_collation(id: u16) -> Result<CollationId, SqlError> {
 }
 
 /// A statement's text; one in a character set that is not known may have ASCII only.
-fn utf8_of(sql: &[u8], client: Option<u16>, mode: SqlMode) -> Result<Vec<u8>, SqlError> {
+fn utf8_of(sql: &[u8], client: Option<u16>, mode: SqlMode) -> Result<Cow<'_, str>, SqlError> {
     let charset = client.and_then(|client| charset_of_collation(client.into())).and_then(Charset::by_name);
     match charset {
-        Some(charset @ Charset::Single(_)) => Ok(parse::to_utf8(sql, charset, mode).into_owned().into_bytes()),
-        Some(_) => Ok(sql.to_vec()),
-        None if sql.is_ascii() || client.is_none() => Ok(sql.to_vec()),
-        None => Err(SqlError::new(
+        Some(charset @ Charset::Single(_)) => Ok(parse::to_utf8(sql, charset, mode)),
+        None if !sql.is_ascii() && client.is_some() => Err(SqlError::new(
             codes::UNKNOWN_CHARACTER_SET,
             format!(
                 "Unknown character set of collation #{}, in which a statement of the source is",
                 client.unwrap_or(0)
             ),
         )),
+        _ => Ok(parse::to_utf8(sql, Charset::Utf8Mb4, mode)),
     }
 }

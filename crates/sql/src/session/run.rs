@@ -33,21 +33,25 @@ impl Session {
         }
         let text = self.statement_text(text);
         self.begin_statement(&text);
-        let mut parsed = parse_one(&text, &self.parse_context());
-        if self.is_applier
-            && let Ok(parsed) = &mut parsed
-        {
-            parsed.forget_client();
-        }
-        let result = match parsed {
+        let read = self.read(&text).map_err(|error| (&*text, error));
+        self.run_read(read, sink).await
+    }
+
+    /// Runs what was read of a text, or says with the text why it could not be read.
+    pub(super) async fn run_read(
+        &mut self,
+        read: Result<ParsedStatement, (&str, SqlError)>,
+        sink: &mut dyn ResultSink,
+    ) -> Result<Outcome, SqlError> {
+        let result = match read {
             Ok(parsed) if parsed.is_deep() => OnLargeStack::new(self.run_parsed(&parsed, sink)).await,
             Ok(parsed) => self.run_parsed(&parsed, sink).await,
             // Comments alone are a statement that does nothing, as in MySQL: clients that keep comments send those of dumps.
-            Err(error) if error.code == codes::EMPTY_QUERY.0 && !is_blank(&text) => {
+            Err((text, error)) if error.code == codes::EMPTY_QUERY.0 && !is_blank(text) => {
                 self.forget_diagnostics();
                 Ok(Outcome::default())
             }
-            Err(error) => {
+            Err((_, error)) => {
                 self.forget_diagnostics();
                 Err(error)
             }
@@ -62,15 +66,31 @@ impl Session {
             Some(charset @ Charset::Single(_)) if !self.is_applier => charset,
             _ => Charset::Utf8Mb4,
         };
-        let text = to_utf8(text, charset, hot.sql_mode);
-        // What a source says is in our words already.
-        if self.is_applier || hot.utf8mb3.is_none() && !hot.implicit_timestamps {
-            return text;
+        to_utf8(text, charset, hot.sql_mode)
+    }
+
+    /// Parses a statement, which then says what it means to who gave it.
+    pub(super) fn read(&self, text: &str) -> Result<ParsedStatement, SqlError> {
+        parse_one(text, &self.parse_context()).and_then(|parsed| self.in_our_words(parsed))
+    }
+
+    /// A statement that was parsed as one for us. Only a definition in other words is parsed again.
+    pub(super) fn in_our_words(&self, parsed: ParsedStatement) -> Result<ParsedStatement, SqlError> {
+        let hot = &self.settings.hot;
+        let foreign = match self.is_applier {
+            true => Foreign { implicit_timestamps: hot.implicit_timestamps, ..self.replicated.foreign() },
+            false => {
+                let (utf8mb3, implicit_timestamps) = (hot.utf8mb3, hot.implicit_timestamps);
+                Foreign { utf8mb3, implicit_timestamps, ..Foreign::NOTHING }
+            }
+        };
+        if foreign == Foreign::NOTHING {
+            return Ok(parsed);
         }
-        let foreign =
-            Foreign { utf8mb3: hot.utf8mb3, implicit_timestamps: hot.implicit_timestamps, ..Foreign::NOTHING };
-        in_our_words(&text, &self.parse_context(), foreign, &|table| self.columns_before(table))
-            .map_or(text, Cow::Owned)
+        match in_our_words(&parsed, foreign, &|table| self.columns_before(table)) {
+            None => Ok(parsed),
+            Some(text) => parse_one(&text, &self.parse_context()),
+        }
     }
 
     /// The columns of a table that is about to be altered; none if there is no such table.
@@ -222,7 +242,7 @@ impl Session {
         if let Some(replaced) = &parsed.replaced
             && let Some(both) = self.make_room(replaced, parsed, params).await?
         {
-            return self.define(&both, parsed.trimmed()).await;
+            return self.define(&both, Some(parsed)).await;
         }
         match &parsed.statement {
             Statement::Set(items) => {
@@ -231,16 +251,16 @@ impl Session {
             }
             Statement::SetRole(roles) => self.set_role(roles),
             Statement::Show(show) => crate::show::show(self, show, params, sink).await,
-            statement if self.rows_follow(statement) => self.define_before_rows(statement, parsed.trimmed()).await,
+            statement if self.rows_follow(statement) => self.define_before_rows(parsed).await,
             Statement::Ddl(ddl @ (Ddl::CreateUser { .. } | Ddl::AlterUser { .. })) => {
-                let outcome = self.define(ddl, parsed.trimmed()).await?;
+                let outcome = self.define(ddl, Some(parsed)).await?;
                 self.show_generated(outcome, sink).await
             }
             Statement::Ddl(ddl) => {
                 if let Ddl::Grant(grant) = ddl {
                     self.define_granted(grant).await?;
                 }
-                self.define(ddl, parsed.trimmed()).await
+                self.define(ddl, Some(parsed)).await
             }
             Statement::CreateTableSelect(create, query) => {
                 self.create_table_select(create, query, (parsed, params)).await

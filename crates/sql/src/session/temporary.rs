@@ -272,7 +272,7 @@ impl Session {
             true => self.commit().await?,
             false => {
                 let others = Ddl::DropTables { tables: others, if_exists, temporary: false };
-                Box::pin(self.define(&others, "")).await?;
+                Box::pin(self.define(&others, None)).await?;
             }
         }
         self.drop_temporary(&own, if_exists)?;

@@ -55,7 +55,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.comma_list(|tokens| {
             let start = tokens.offset();
             action(tokens, &mut actions)?;
-            tokens.items.push(start..tokens.end_of_last());
+            tokens.notes.items.push(start..tokens.end_of_last());
             Ok(())
         })?;
     }
@@ -93,7 +93,7 @@ pub(super) fn wait(tokens: &mut Tokens<'_>) -> Parsed<()> {
 /// An action, which is done only if what it names is there, or is not if it is added; if there was such a condition.
 fn perhaps_if(tokens: &Tokens<'_>, is_conditional: bool, action: AlterAction) -> AlterAction {
     match is_conditional {
-        true => AlterAction::If { action: Box::new(action), item: tokens.items.len() },
+        true => AlterAction::If { action: Box::new(action), item: tokens.notes.items.len() },
         false => action,
     }
 }
@@ -270,7 +270,7 @@ fn place(tokens: &mut Tokens<'_>) -> Parsed<ColumnPlace> {
     let at = tokens.place();
     if tokens.accept("FIRST") {
         let word = tokens.range_of(at);
-        tokens.firsts.push(word);
+        tokens.notes.firsts.push(word);
         return Ok(ColumnPlace::First);
     }
     if tokens.accept("AFTER") {
@@ -340,9 +340,9 @@ fn alter_part(tokens: &mut Tokens<'_>) -> Parsed<AlterAction> {
     let action = match tokens.expect_one(&["SET DEFAULT", "DROP DEFAULT", "SET VISIBLE", "SET INVISIBLE"])? {
         "SET DEFAULT" => {
             let default = Some(new_default(tokens)?);
-            AlterAction::ColumnDefault { column: name, default, item: tokens.items.len() }
+            AlterAction::ColumnDefault { column: name, default, item: tokens.notes.items.len() }
         }
-        "DROP DEFAULT" => AlterAction::ColumnDefault { column: name, default: None, item: tokens.items.len() },
+        "DROP DEFAULT" => AlterAction::ColumnDefault { column: name, default: None, item: tokens.notes.items.len() },
         "SET VISIBLE" => AlterAction::ColumnVisible(name, true),
         _ => AlterAction::ColumnVisible(name, false),
     };
@@ -362,7 +362,7 @@ fn other(tokens: &mut Tokens<'_>, actions: &mut Vec<AlterAction>) -> Parsed<()> 
     }
     if tokens.next_are("ALGORITHM") || tokens.next_are("LOCK") {
         while online_option(tokens)? {}
-        let item = tokens.items.len();
+        let item = tokens.notes.items.len();
         tokens.online.get_or_insert_default().items.push(item);
         actions.push(AlterAction::Nothing);
         return Ok(());

@@ -17,10 +17,10 @@
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use super::ParseContext;
-use super::rewrite::{Read, edited, read};
+use super::notes::Notes;
+use super::rewrite::edited;
 use super::tokens::Tokens;
-use crate::versions::{ReadComment, for_all};
+use super::{ParsedStatement, parse_one};
 
 /// MariaDB's storage engines that MySQL does not have.
 const MARIA_ENGINES: &[&str] = &[
@@ -61,15 +61,17 @@ pub(super) struct Piece {
 }
 
 impl Piece {
-    /// Whether one kind of server has nothing in its place, and the other has.
-    fn is_of_one(&self) -> bool {
-        self.mysql.is_empty() != self.maria.is_empty()
+    /// Whether some kind of server has nothing in its place.
+    fn leaves_nothing(&self) -> bool {
+        self.mysql.is_empty() || self.maria.is_empty()
     }
 
-    /// More of the text is that kind's alone.
+    /// More of the text goes with it, where it goes.
     fn widen(&mut self, range: Range<usize>, text: &str) {
-        let half = if self.mysql.is_empty() { &mut self.maria } else { &mut self.mysql };
-        *half = text.get(range.clone()).unwrap_or_default().to_owned();
+        let halves = [&mut self.mysql, &mut self.maria];
+        for half in halves.into_iter().filter(|half| !half.is_empty()) {
+            text.get(range.clone()).unwrap_or_default().clone_into(half);
+        }
         self.range = range;
     }
 
@@ -90,22 +92,22 @@ impl Tokens<'_> {
     /// What was read since a place is MariaDB's alone; `mysql` is the same for MySQL.
     pub(super) fn only_maria(&mut self, since: usize, mysql: &str) {
         let (range, maria) = self.read_since(since);
-        self.pieces.push(Piece { range, mysql: mysql.to_owned(), maria });
+        self.notes.pieces.push(Piece { range, mysql: mysql.to_owned(), maria });
     }
 
     /// What was read since a place is MySQL's alone; `maria` is the same for MariaDB.
     pub(super) fn only_mysql(&mut self, since: usize, maria: &str) {
         let (range, mysql) = self.read_since(since);
-        self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
+        self.notes.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
     }
 
-    /// An option that only one kind has goes with one of the commas around it, which are at these places; whether with the one behind it.
+    /// An option that some kind does not have goes with one of the commas around it, which are at these places; whether with the one behind it.
     /// `from`: the first of its pieces.
     pub(super) fn with_comma(&mut self, from: usize, before: Option<usize>, behind: Option<usize>) -> bool {
         let comma = |place| self.range_of(place);
         let (before, behind) = (before.map(comma), behind.map(comma));
         let (text, mut goes_with_next) = (self.text(), false);
-        for piece in self.pieces.iter_mut().skip(from).filter(|piece| piece.is_of_one()) {
+        for piece in self.notes.pieces.iter_mut().skip(from).filter(|piece| piece.leaves_nothing()) {
             match (&before, &behind) {
                 (Some(before), _) => piece.widen(before.start..piece.range.end, text),
                 (None, Some(behind)) => {
@@ -118,23 +120,6 @@ impl Tokens<'_> {
         goes_with_next
     }
 
-    /// An item of a list is another for a MariaDB, unless that cannot stand in a comment.
-    fn item_in_mariadb(&mut self, item: usize, maria: &str) {
-        let Some(range) = self.items.get(item).cloned() else { return };
-        let is_inside = |piece: &Piece| range.start <= piece.range.start && piece.range.end <= range.end;
-        let (mut mysql, mut end) = (String::new(), range.start);
-        for piece in self.pieces.iter().filter(|piece| is_inside(piece)) {
-            mysql.push_str(self.text().get(end..piece.range.start).unwrap_or_default());
-            mysql.push_str(&piece.mysql);
-            end = piece.range.end;
-        }
-        mysql.push_str(self.text().get(end..range.end).unwrap_or_default());
-        if !mysql.contains("*/") && !maria.contains("*/") {
-            self.pieces.retain(|piece| !is_inside(piece));
-            self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
-        }
-    }
-
     /// What was read since a place has been decided: no server is to do it again.
     pub(super) fn decided(&mut self, since: usize) {
         self.instead(since, "");
@@ -143,7 +128,7 @@ impl Tokens<'_> {
     /// The log has something else than what was read since a place, for both kinds of servers.
     pub(super) fn instead(&mut self, since: usize, text: &str) {
         let (range, _) = self.read_since(since);
-        self.pieces.push(Piece { range, mysql: text.to_owned(), maria: text.to_owned() });
+        self.notes.pieces.push(Piece { range, mysql: text.to_owned(), maria: text.to_owned() });
     }
 
     /// IF EXISTS or IF NOT EXISTS, if that comes next.
@@ -168,7 +153,7 @@ impl Tokens<'_> {
 
     /// The name of a privilege, in capitals, which was read since a place; it is the next item.
     pub(super) fn privilege_read(&mut self, since: usize, name: &str) {
-        self.items.push(self.read_since(since).0);
+        self.notes.items.push(self.read_since(since).0);
         if let Some((mysql, _)) = PRIVILEGES.iter().find(|(_, maria)| *maria == name) {
             self.only_maria(since, mysql);
         } else if name.contains('_') {
@@ -179,11 +164,11 @@ impl Tokens<'_> {
 
     /// A statement about privileges that was read since a place is MySQL's alone if they all are.
     pub(super) fn privileges_read(&mut self, since: usize) {
-        let items: HashSet<&Range<usize>> = self.items.iter().collect();
+        let items: HashSet<&Range<usize>> = self.notes.items.iter().collect();
         let is_of_mysql = |piece: &Piece| piece.maria.is_empty() && items.contains(&piece.range);
-        if self.pieces.iter().filter(|piece| is_of_mysql(piece)).count() == self.items.len() {
-            self.pieces.clear();
-            self.items.clear();
+        if self.notes.pieces.iter().filter(|piece| is_of_mysql(piece)).count() == self.notes.items.len() {
+            self.notes.pieces.clear();
+            self.notes.items.clear();
             self.only_mysql(since, "");
         }
     }
@@ -198,6 +183,25 @@ impl Tokens<'_> {
             self.only_maria(place, known.name());
         }
         Ok(name)
+    }
+}
+
+impl Notes {
+    /// An item of a list is another for a MariaDB, unless that cannot stand in a comment.
+    fn item_in_mariadb(&mut self, item: usize, maria: &str, text: &str) {
+        let Some(range) = self.items.get(item).cloned() else { return };
+        let is_inside = |piece: &Piece| range.start <= piece.range.start && piece.range.end <= range.end;
+        let (mut mysql, mut end) = (String::new(), range.start);
+        for piece in self.pieces.iter().filter(|piece| is_inside(piece)) {
+            mysql.push_str(text.get(end..piece.range.start).unwrap_or_default());
+            mysql.push_str(&piece.mysql);
+            end = piece.range.end;
+        }
+        mysql.push_str(text.get(end..range.end).unwrap_or_default());
+        if !mysql.contains("*/") && !maria.contains("*/") {
+            self.pieces.retain(|piece| !is_inside(piece));
+            self.pieces.push(Piece { range, mysql, maria: maria.to_owned() });
+        }
     }
 }
 
@@ -232,67 +236,73 @@ impl LogChanges {
 }
 
 /// A definition's text for the log; `None` if that is the text itself.
-pub fn for_log(text: &str, context: &ParseContext, changes: &LogChanges) -> Option<String> {
-    let left_out = &changes.left_out;
-    let Read { mut tokens, read_comments, unread_comments, .. } = read(text, context)?;
-    let quoted = tokens.unquoted.iter().map(|name| (name.clone(), format!("`{}`", &text[name.clone()])));
+pub fn for_log(parsed: &ParsedStatement, changes: &LogChanges) -> Option<String> {
+    let text = &*parsed.text;
+    let mut notes = parsed.notes.as_deref().cloned().unwrap_or_default();
+    let quoted = notes.unquoted.iter().map(|name| (name.clone(), format!("`{}`", &text[name.clone()])));
     if let Some(text) = edited(text, quoted.collect()) {
-        return for_log(&text, context, changes).or(Some(text));
+        let quoted = parse_one(&text, &parsed.context).ok().and_then(|parsed| for_log(&parsed, changes));
+        return quoted.or(Some(text));
     }
-    changes.in_mariadb.iter().for_each(|(item, maria)| tokens.item_in_mariadb(*item, maria));
+    changes.in_mariadb.iter().for_each(|(item, maria)| notes.item_in_mariadb(*item, maria, text));
     // What is in such a comment already is one kind's alone.
-    let pieces_met = tokens.pieces.iter().flat_map(|piece| met_by(&piece.range, &read_comments));
+    let comments = &notes.comments;
+    let pieces_met = notes.pieces.iter().flat_map(|piece| comments.met_by(&piece.range));
     let of_one_kind: HashSet<usize> = pieces_met.map(|comment| comment.opening.start).collect();
-    tokens.pieces.retain(|piece| met_by(&piece.range, &read_comments).is_empty());
-    // An action that is one kind's alone, as one that is left out, goes with one of the commas around it.
-    let alone: HashSet<&Range<usize>> =
-        tokens.pieces.iter().filter(|piece| piece.is_of_one()).map(|piece| &piece.range).collect();
-    let alone: Vec<usize> = (0..tokens.items.len()).filter(|&item| alone.contains(&tokens.items[item])).collect();
-    let gone: HashSet<usize> = left_out.iter().chain(&alone).copied().collect();
-    let first_kept = (0..tokens.items.len()).find(|item| !gone.contains(item)).unwrap_or(tokens.items.len());
-    let whole = |item: usize| with_separator(&tokens.items, item, first_kept);
-    let wholes: HashMap<&Range<usize>, Range<usize>> =
-        alone.iter().map(|&item| (&tokens.items[item], whole(item))).collect();
-    for piece in &mut tokens.pieces {
-        if let Some(whole) = wholes.get(&piece.range) {
-            piece.widen(whole.clone(), text);
-        }
-    }
-    let removed = left_out.iter().map(|&item| whole(item));
-    let mut removed: Vec<Range<usize>> = removed.flat_map(|range| without_delimiters(range, &read_comments)).collect();
-    removed.sort_by_key(|place| (place.start, place.end));
-    let stays = |range: &Range<usize>| {
-        let before = &removed[..removed.partition_point(|place| place.start <= range.start)];
-        before.last().is_none_or(|place| range.end > place.end)
-    };
-    let pieces = tokens.pieces.iter().filter(|piece| stays(&piece.range));
+    notes.pieces.retain(|piece| comments.met_by(&piece.range).is_empty());
+    let gone = Gone::new(&mut notes, &changes.left_out, text);
+    let stays = |range: &Range<usize>| gone.leaves(range);
+    let pieces = notes.pieces.iter().filter(|piece| stays(&piece.range));
     let mut edits: Vec<(Range<usize>, String)> = pieces.map(|piece| (piece.range.clone(), piece.text())).collect();
     if changes.behind_generated_key {
         let behind = |range: &Range<usize>| (range.clone(), "AFTER `my_row_id`".to_owned());
-        edits.extend(tokens.firsts.iter().filter(|&range| stays(range)).map(behind));
+        edits.extend(notes.firsts.iter().filter(|&range| stays(range)).map(behind));
     }
     if !changes.added_actions.is_empty() {
-        let end = tokens.end_of_last();
-        let comment = read_comments
-            .iter()
-            .map(|comment| &comment.inside)
-            .find(|inside| (inside.start..=inside.end).contains(&end));
-        let end = comment.map_or(end, |inside| inside.end + 2);
+        let comment =
+            notes.comments.read.iter().find(|comment| (comment.inside.start..=comment.inside.end).contains(&notes.end));
+        let end = comment.map_or(notes.end, |comment| comment.inside.end + 2);
         edits.push((end..end, format!(", {}", changes.added_actions)));
     }
     if changes.is_as_written {
-        let comments =
-            for_all(text, &read_comments, &unread_comments, |comment| of_one_kind.contains(&comment.opening.start));
-        edits.extend(comments.into_iter().filter(|(range, _)| stays(range)));
+        let for_all = notes.comments.for_all(text, |comment| of_one_kind.contains(&comment.opening.start));
+        edits.extend(for_all.into_iter().filter(|(range, _)| stays(range)));
     }
-    edits.extend(removed.into_iter().map(|range| (range, String::new())));
+    edits.extend(gone.0.into_iter().map(|range| (range, String::new())));
     edited(text, edits)
 }
 
-/// The comments, which are in the order of the text, that share some of it with a range.
-fn met_by<'c>(range: &Range<usize>, comments: &'c [ReadComment]) -> &'c [ReadComment] {
-    let behind = &comments[comments.partition_point(|comment| comment.inside.end <= range.start)..];
-    &behind[..behind.partition_point(|comment| comment.inside.start < range.end)]
+/// What goes from a definition's text with the items that are left out, in its order.
+struct Gone(Vec<Range<usize>>);
+
+impl Gone {
+    /// An action that is one kind's alone, as one that is left out, goes with one of the commas around it: the pieces of `notes` are made wider.
+    fn new(notes: &mut Notes, left_out: &[usize], text: &str) -> Self {
+        let Notes { pieces, items, comments, .. } = notes;
+        let alone: HashSet<&Range<usize>> =
+            pieces.iter().filter(|piece| piece.leaves_nothing()).map(|piece| &piece.range).collect();
+        let alone: Vec<usize> = (0..items.len()).filter(|&item| alone.contains(&items[item])).collect();
+        let gone: HashSet<usize> = left_out.iter().chain(&alone).copied().collect();
+        let first_kept = (0..items.len()).find(|item| !gone.contains(item)).unwrap_or(items.len());
+        let whole = |item: usize| with_separator(items, item, first_kept);
+        let wholes: HashMap<&Range<usize>, Range<usize>> =
+            alone.iter().map(|&item| (&items[item], whole(item))).collect();
+        for piece in pieces {
+            if let Some(whole) = wholes.get(&piece.range) {
+                piece.widen(whole.clone(), text);
+            }
+        }
+        let removed = left_out.iter().map(|&item| whole(item));
+        let mut removed: Vec<Range<usize>> = removed.flat_map(|range| comments.without_delimiters(range)).collect();
+        removed.sort_by_key(|place| (place.start, place.end));
+        Gone(removed)
+    }
+
+    /// Whether a range does not go.
+    fn leaves(&self, range: &Range<usize>) -> bool {
+        let before = &self.0[..self.0.partition_point(|place| place.start <= range.start)];
+        before.last().is_none_or(|place| range.end > place.end)
+    }
 }
 
 /// An item of a list, with the comma before it; those before the first that is kept with the comma behind them.
@@ -304,32 +314,15 @@ fn with_separator(items: &[Range<usize>], item: usize, first_kept: usize) -> Ran
     }
 }
 
-/// The parts of a range without the beginning of a comment that ends behind it, and without the end of one that begins before it.
-fn without_delimiters(range: Range<usize>, comments: &[ReadComment]) -> Vec<Range<usize>> {
-    let comments = &comments[comments.partition_point(|comment| comment.inside.end + 2 <= range.start)..];
-    let comments = comments.iter().take_while(|comment| comment.opening.start < range.end);
-    let mut parts = vec![range.clone()];
-    for comment in comments {
-        let (open, close) = (comment.opening.clone(), comment.inside.end..comment.inside.end + 2);
-        let has = |delimiter: &Range<usize>| range.start <= delimiter.start && delimiter.end <= range.end;
-        let stays = match (has(&open), has(&close)) {
-            (true, false) => open,
-            (false, true) => close,
-            _ => continue,
-        };
-        let last = parts.pop().unwrap_or_else(|| stays.clone());
-        parts.extend([last.start..stays.start, stays.end..last.end]);
-    }
-    parts
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::parse::ParseContext;
 
     fn logged(text: &str, left_out: &[usize]) -> String {
         let changes = LogChanges { left_out: left_out.to_vec(), ..LogChanges::default() };
-        for_log(text, &ParseContext::default(), &changes).unwrap_or_else(|| "as it is".to_owned())
+        let parsed = parse_one(text, &ParseContext::default()).unwrap();
+        for_log(&parsed, &changes).unwrap_or_else(|| "as it is".to_owned())
     }
 
     #[test]
@@ -390,6 +383,8 @@ mod tests {
                  /*!50700 ENGINE=InnoDB */ /*M!100200 ENGINE=Aria */",
             ),
             ("CREATE TABLE t (a REAL, b DEC(3), c LONG VARBINARY, d DATE)", "as it is"),
+            ("CREATE TABLE t (a INT) CHARSET=latin1 START TRANSACTION", "CREATE TABLE t (a INT) CHARSET=latin1 "),
+            ("CREATE TABLE t (a INT) START TRANSACTION, COMMENT='c'", "CREATE TABLE t (a INT)  COMMENT='c'"),
             (
                 "ALTER TABLE t ALTER INDEX k VISIBLE, COMPRESSION='lz4'",
                 "ALTER TABLE t ALTER INDEX k /*!50700 VISIBLE */ /*M!100200 NOT IGNORED */, /*!50700 COMPRESSION='lz4' */ \

@@ -131,7 +131,7 @@ pub(super) fn column_after_name(tokens: &mut Tokens<'_>, name: String, keys: &mu
     if matches!(column.default, Some(DefaultSpec::Null)) && keys[own_keys..].iter().any(is_primary) {
         column.nullable = column.nullable.or(Some(false));
     }
-    tokens.timestamps.extend(TimestampColumn::of(&column, type_end));
+    tokens.notes.timestamps.extend(TimestampColumn::of(&column, type_end));
     if column.ty.collation.is_some() || column.ty.binary {
         tokens.has_collation(start);
     }
@@ -158,7 +158,7 @@ fn attribute(tokens: &mut Tokens<'_>, column: &mut ColumnSpec, keys: &mut Vec<Ta
         let default = default(tokens)?;
         let (range, _) = tokens.read_since(place);
         match &default {
-            DefaultSpec::Literal(_) if TEXT_TYPES.contains(&column.ty.name) => tokens.text_defaults.push(range),
+            DefaultSpec::Literal(_) if TEXT_TYPES.contains(&column.ty.name) => tokens.notes.text_defaults.push(range),
             DefaultSpec::Now(digits) => other_digits(tokens, column, *digits, range),
             _ => {}
         }
@@ -212,7 +212,7 @@ const TEXT_TYPES: [&str; 9] =
 fn other_digits(tokens: &mut Tokens<'_>, column: &ColumnSpec, digits: u8, range: Range<usize>) {
     let own = column.ty.length.unwrap_or(0);
     if matches!(column.ty.name, "datetime" | "timestamp") && own != u64::from(digits) {
-        tokens.other_digits.push((range, own));
+        tokens.notes.other_digits.push((range, own));
     }
 }
 
@@ -262,7 +262,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     match *name {
         "bool" => ty.length = Some(1),
         "real" => ty.name = if tokens.sql_mode.has(SqlMode::REAL_AS_FLOAT) { "float" } else { "double" },
-        "json" => tokens.json_types.push(start..start + "json".len()),
+        "json" => tokens.notes.json_types.push(start..start + "json".len()),
         "nchar" => (ty.name, ty.charset) = ("char", Some("utf8mb3".into())),
         "nvarchar" => (ty.name, ty.charset) = ("varchar", Some("utf8mb3".into())),
         "enum" | "set" => ty.members = tokens.in_parentheses(Tokens::text_string)?,
@@ -277,7 +277,7 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     }
     if matches!(*name, "nchar" | "nvarchar") {
         let end = tokens.end_of_last();
-        tokens.utf8mb3.push(end..end);
+        tokens.notes.utf8mb3.push(end..end);
     }
     type_modifiers(tokens, &mut ty)?;
     if ty.name == "varchar" && ty.length.is_none() || ty.name == "varbinary" && ty.length.is_none() {

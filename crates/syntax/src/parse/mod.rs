@@ -28,6 +28,7 @@ mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
 mod load;
+mod notes;
 #[cfg(test)]
 mod property_tests;
 mod rewrite;
@@ -50,6 +51,7 @@ use crate::{Parser, Span};
 use base::memory;
 use base::{SqlError, codes, on_large_stack};
 
+use self::notes::Notes;
 use self::tokens::Tokens;
 use crate::statement::{Ddl, SetItem, Statement};
 use types::SqlMode;
@@ -63,7 +65,6 @@ pub use crate::LiteralRows;
 pub use crate::digits::{bit_bytes, hex_bytes};
 pub use crate::raw::to_utf8;
 pub use crate::versions::Reader;
-pub use crate::versions::as_executed;
 pub use crate::words::RESERVED;
 
 /// On what the meaning of text depends.
@@ -73,6 +74,8 @@ pub struct ParseContext {
     pub sql_mode: SqlMode,
     /// Names of accounts may be as long as MariaDB's: the text is out of a log.
     pub long_accounts: bool,
+    /// Whose comments for versions are read.
+    pub reader: Reader,
 }
 
 pub use crate::VERSION;
@@ -90,6 +93,8 @@ pub struct ParsedStatement {
     pub text: Arc<str>,
     /// Number of `?`.
     pub param_count: usize,
+    context: ParseContext,
+    notes: Option<Box<Notes>>,
     is_deep: bool,
 }
 
@@ -146,11 +151,12 @@ pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, 
 }
 
 fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<ParsedStatement, SqlError> {
-    let lexed = lexer::lex_without_rows(text, context.sql_mode).map_err(|error| error.into_sql(text))?;
+    let lexed =
+        lexer::lex_without_rows(text, context.sql_mode, context.reader).map_err(|error| error.into_sql(text))?;
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
     }
-    let Lexed { end, param_count, tokens, after, literal_rows, .. } = lexed;
+    let Lexed { end, param_count, tokens, after, comments, literal_rows } = lexed;
     let count = tokens.len() as u64;
     let mut tokens = Tokens::new(Parser::new(tokens, text, context.sql_mode), context.sql_mode);
     if let Some(more) = after {
@@ -166,8 +172,9 @@ fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<P
     let read = if is_deep { on_large_stack(|| statement(&mut tokens)) } else { statement(&mut tokens) };
     let statement = read.map_err(|error| error.into_sql(text))?;
     let is_deep = is_deep || tokens.depth_read() > USUAL_DEPTH;
+    let notes = tokens.notes(comments);
     let (replaced, settings) = (tokens.replaced.take(), tokens.settings);
-    Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, is_deep })
+    Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, context: *context, notes, is_deep })
 }
 
 /// Parses all statements of a text.

@@ -51,7 +51,7 @@ pub(super) fn table_options(tokens: &mut Tokens<'_>) -> Parsed<TableOptions> {
     let start = tokens.offset();
     let mut comma = None;
     loop {
-        let pieces = tokens.pieces.len();
+        let pieces = tokens.notes.pieces.len();
         if !table_option(tokens, &mut options)? {
             if options.collation.is_some() {
                 tokens.has_collation(start);
@@ -74,11 +74,11 @@ fn comma_between_options(tokens: &mut Tokens<'_>, options: &TableOptions) -> Opt
     if tokens.peek() != Some(&Token::Comma) {
         return None;
     }
-    let (place, pieces) = (tokens.place(), tokens.pieces.len());
+    let (place, pieces) = (tokens.place(), tokens.notes.pieces.len());
     tokens.next();
     let is_followed = table_option(tokens, &mut options.clone()).unwrap_or(false);
     tokens.back_to(place);
-    tokens.pieces.truncate(pieces);
+    tokens.notes.pieces.truncate(pieces);
     is_followed.then_some(place)
 }
 
@@ -115,6 +115,8 @@ fn table_option(tokens: &mut Tokens<'_>, options: &mut TableOptions) -> Parsed<b
         tokens.expect_one(&["NO", "FIRST", "LAST"])?;
     } else if storage_option(tokens, options, place)? {
     } else if tokens.accept("START TRANSACTION") {
+        // What is logged is a transaction by itself.
+        tokens.decided(place);
         options.rows_follow = true;
     } else if tokens.next_are("WITH SYSTEM VERSIONING") {
         return Err(ParseError::not_supported("WITH SYSTEM VERSIONING"));

@@ -137,14 +137,15 @@ pub(super) fn first_of_altered(alter: &AlterTable, old: Vec<OldColumn>) -> Optio
 #[cfg(test)]
 mod tests {
     use super::OldColumn;
-    use crate::parse::{Foreign, ParseContext, in_our_words};
+    use crate::parse::{Foreign, ParseContext, in_our_words, parse_one};
 
     /// A table `(a INT, b TIMESTAMP, c INT)`, if the statement is about one.
     fn explicit(text: &str, is_altered: bool) -> Option<String> {
         let column = |name: &str| OldColumn { name: name.to_owned(), is_timestamp: name == "b" };
         let columns = || ["a", "b", "c"].map(column).to_vec();
         let foreign = Foreign { implicit_timestamps: true, ..Foreign::NOTHING };
-        in_our_words(text, &ParseContext::default(), foreign, &|_| if is_altered { columns() } else { Vec::new() })
+        let parsed = parse_one(text, &ParseContext::default()).unwrap();
+        in_our_words(&parsed, foreign, &|_| if is_altered { columns() } else { Vec::new() })
     }
 
     #[test]

@@ -1,45 +1,31 @@
 //! A cursor over the tokens of a definition or a statement of administration: that of [`crate::grammar`], with what is noted on the way for the log.
 
-use std::ops::{Deref, DerefMut, Range};
+use std::ops::{Deref, DerefMut};
 
 use crate::{Parser, Token};
 use types::SqlMode;
 
 use super::Parsed;
-use super::both_dialects::Piece;
-use super::timestamps::TimestampColumn;
+use super::notes::Notes;
 use crate::ParseError;
 use crate::charsets;
 use crate::names::{check_database_name, check_table_name};
 use crate::statement::{Ddl, Online, SetItem, TableName, TextString, UserName};
+use crate::versions::Comments;
 
 /// Tokens of one statement and a place in them.
 pub(super) struct Tokens<'a> {
     parser: Parser<'a>,
+    /// What is found on the way of other servers' words.
+    pub(super) notes: Notes,
     /// Names of accounts may be longer than a client's.
     pub(super) long_accounts: bool,
-    /// Where columns' types are JSON.
-    pub(super) json_types: Vec<Range<usize>>,
-    /// Where definitions say utf8mb3, and no collation; behind NCHAR and its kin, which mean it, nothing.
-    pub(super) utf8mb3: Vec<Range<usize>>,
-    /// TIMESTAMP columns that are defined.
-    pub(super) timestamps: Vec<TimestampColumn>,
-    /// What one kind of server has for itself.
-    pub(super) pieces: Vec<Piece>,
-    /// Literals that are defaults of TEXT, BLOB or JSON columns.
-    pub(super) text_defaults: Vec<Range<usize>>,
-    /// Times with other digits than their columns have, and those.
-    pub(super) other_digits: Vec<(Range<usize>, u64)>,
     /// CREATE OR REPLACE: what is dropped first.
     pub(super) replaced: Option<Box<Ddl>>,
     /// SET STATEMENT: what is set for the statement.
     pub(super) settings: Vec<SetItem>,
     /// ALGORITHM and LOCK of ALTER TABLE.
     pub(super) online: Option<Online>,
-    /// Where columns are put FIRST.
-    pub(super) firsts: Vec<Range<usize>>,
-    /// The actions of an ALTER TABLE.
-    pub(super) items: Vec<Range<usize>>,
     pub(super) sql_mode: SqlMode,
 }
 
@@ -61,20 +47,21 @@ impl<'a> Tokens<'a> {
     pub(super) fn new(parser: Parser<'a>, sql_mode: SqlMode) -> Self {
         Tokens {
             parser,
+            notes: Notes::default(),
             long_accounts: false,
-            json_types: Vec::new(),
-            utf8mb3: Vec::new(),
-            timestamps: Vec::new(),
-            pieces: Vec::new(),
-            text_defaults: Vec::new(),
-            other_digits: Vec::new(),
             replaced: None,
             settings: Vec::new(),
             online: None,
-            firsts: Vec::new(),
-            items: Vec::new(),
             sql_mode,
         }
+    }
+
+    /// What was found on the way, behind the last token.
+    pub(super) fn notes(&mut self, comments: Comments) -> Option<Box<Notes>> {
+        let notes = std::mem::take(&mut self.notes);
+        let unquoted = std::mem::take(&mut self.parser.unquoted);
+        let notes = Notes { unquoted, comments, end: self.end_of_last(), ..notes };
+        (!notes.is_empty()).then(|| Box::new(notes))
     }
 
     /// A name: quoted, or a word that is not reserved.
@@ -100,14 +87,14 @@ impl<'a> Tokens<'a> {
         let name = self.name_or_string()?;
         if charsets::static_name(&name) == Some("utf8mb3") {
             let range = self.range_of(place);
-            self.utf8mb3.push(range);
+            self.notes.utf8mb3.push(range);
         }
         Ok(name)
     }
 
     /// The definition that begins at this byte names a collation: its character set says nothing more.
     pub(super) fn has_collation(&mut self, from: usize) {
-        self.utf8mb3.retain(|place| place.start < from);
+        self.notes.utf8mb3.retain(|place| place.start < from);
     }
 
     /// A name after a period, or a column's: any word goes after a period.

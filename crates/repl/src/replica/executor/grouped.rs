@@ -13,7 +13,7 @@ use binlog::RawEvent;
 use binlog::event::{EventBody, EventType, RowsEvent, TableMap};
 use engine::{OwnedGtid, Turn, TurnWait};
 use sql::replay::RowKeys;
-use sql::session::ReplicatedStatement;
+use sql::session::{ReadStatement, ReplicatedStatement};
 
 use super::super::commits::Executed;
 use super::super::origins::Fate;
@@ -27,6 +27,8 @@ pub(super) struct Grouped {
     owned: Option<OwnedGtid>,
     /// What is executed is a definition, in its turn; it commits by itself.
     is_definition: bool,
+    /// Its tree, until it is executed for the first time.
+    pub(super) definition: Option<ReadStatement>,
 }
 
 /// What is to be known of a transaction.
@@ -44,6 +46,8 @@ pub(in super::super) struct Contents {
     pub(in super::super) keys: RowKeys,
     /// Schemas and names of tables.
     pub(in super::super) names: Vec<(String, String)>,
+    /// The tree of what defines them.
+    pub(in super::super) definition: Option<ReadStatement>,
     /// By number in their TABLE_MAP.
     tables: HashMap<u64, Arc<TableMap>>,
 }
@@ -53,6 +57,7 @@ impl Contents {
         self.schemas.clear();
         self.keys.clear();
         self.names.clear();
+        self.definition = None;
         self.tables.clear();
     }
 }
@@ -80,6 +85,7 @@ impl Executor {
         if let Some(grouped) = &mut self.grouped {
             grouped.owned = owned.or_else(|| grouped.owned.take());
             grouped.is_definition = group.is_statement;
+            grouped.definition = job.definition.lock().take();
         }
         self.session.set_turn(Some(Turn { line, number: job.turn }), is_in_turn);
         self.tables.clear();
@@ -184,10 +190,10 @@ impl Executor {
         let is_maria = group.format.is_maria();
         let version = group.format.version_number();
         let statement = ReplicatedStatement { event: query, sql: &sql, timestamp, server_id, is_maria, version };
-        match self.session.defined_tables(&statement) {
-            Some(names) => contents.names = names,
-            None => return false,
-        }
+        let Ok(read) = self.session.read_replicated(&statement, None) else { return false };
+        let Some(names) = self.session.defined_tables(&read) else { return false };
+        contents.names = names;
+        contents.definition = Some(read);
         true
     }
 

@@ -237,7 +237,8 @@ impl Coordinator {
             tables.dedup();
             self.run.replica.tell_crossing(crossing, group.head.gtid, tables, self.run.env().clock.now());
         }
-        self.pool.add(Job { turn, group, owned: Mutex::new(owned) }, &after);
+        let definition = Mutex::new(self.contents.definition.take().filter(|_| group.is_statement));
+        self.pool.add(Job { turn, group, owned: Mutex::new(owned), definition }, &after);
         Ok(())
     }
 }

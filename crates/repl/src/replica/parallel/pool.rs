@@ -25,6 +25,7 @@ use engine::OwnedGtid;
 use event_listener::Event;
 use parking_lot::Mutex;
 use sql::services::{QueuedState, QueuedTransaction};
+use sql::session::ReadStatement;
 
 use super::super::executor::{ExecuteError, Executor};
 use super::super::work::name_of;
@@ -40,6 +41,8 @@ pub(crate) struct Job {
     pub(crate) group: Group,
     /// Its GTID, until an executor has it.
     pub(crate) owned: Mutex<Option<OwnedGtid>>,
+    /// The tree of a definition, until an executor has it.
+    pub(crate) definition: Mutex<Option<ReadStatement>>,
 }
 
 /// How a commit in turn has ended, with the executor that is given back.

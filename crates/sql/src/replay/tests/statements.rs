@@ -12,6 +12,12 @@ fn statement<'a>(sql: &'a str, status: &'a [u8]) -> ReplicatedStatement<'a> {
     ReplicatedStatement { event, sql, timestamp: 1_700_000_000, server_id: 9, is_maria: false, version: 90704 }
 }
 
+async fn run(world: &mut World, sql: &str, status: &[u8]) -> Result<(), SqlError> {
+    let statement = statement(sql, status);
+    let read = world.applier.read_replicated(&statement, None)?;
+    world.applier.run_replicated(&statement, read).await
+}
+
 /// An applier has every right, whatever account it stands for.
 #[test]
 fn a_statement_sees_what_is_described() {
@@ -23,7 +29,7 @@ fn a_statement_sees_what_is_described() {
             ("schemata", "information_schema.schemata WHERE schema_name = 'd'"),
         ] {
             let sql = format!("INSERT INTO t SELECT '{what}', COUNT(*) FROM {of}");
-            world.applier.run_replicated(&statement(&sql, &[])).await.unwrap();
+            run(&mut world, &sql, &[]).await.unwrap();
         }
         assert_eq!(world.query("SELECT * FROM d.t").await, ["columns | 2", "schemata | 1", "tables | 1"]);
     });
@@ -42,13 +48,12 @@ fn is_null_is_another_question_only_where_the_source_says_so() {
         let mut status = vec![0];
         status.extend(flags2::AUTO_IS_NULL.to_le_bytes());
         let update = "UPDATE t SET a = 9 WHERE a IS NULL";
-        world.applier.run_replicated(&statement(update, &status)).await.unwrap();
+        run(&mut world, update, &status).await.unwrap();
         assert_eq!(world.query("SELECT * FROM d.t").await, ["1 | 9", "2 | 5"]);
         world.applier.set_replicated_last_insert_id(2);
-        let error =
-            world.applier.run_replicated(&statement("DELETE FROM t WHERE id IS NULL", &status)).await.unwrap_err();
+        let error = run(&mut world, "DELETE FROM t WHERE id IS NULL", &status).await.unwrap_err();
         assert!(error.code == 1235 && error.message.contains("sql_auto_is_null"), "{error:?}");
         // It was said for that statement alone.
-        world.applier.run_replicated(&statement(update, &status)).await.unwrap();
+        run(&mut world, update, &status).await.unwrap();
     });
 }
