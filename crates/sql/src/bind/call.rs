@@ -5,9 +5,9 @@ use syntax::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::alias::NO_ALIASES;
+use crate::bind::columns::ColumnSource;
 use crate::bind::enclosing::misplaced;
 use crate::bind::expr::ExprScope;
-use crate::bind::frame::SlotSource;
 use crate::bind::literal::bytes_of;
 use crate::bind::scope::{ColumnName, unknown_column};
 use crate::bind::tree::{Subquery, SubqueryKind};
@@ -161,7 +161,7 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// A slot for what the executor computes.
+    /// A column for what the executor computes.
     pub(crate) fn add_subquery(
         &mut self,
         query: Option<crate::bind::tree::BoundQuery>,
@@ -169,11 +169,10 @@ impl<'a> Binder<'a> {
         ty: ExprType,
         correlated: bool,
     ) -> Expr {
-        let scope = self.scope();
-        let index = scope.subqueries.len();
-        let slot = scope.frame.slot(SlotSource::Subquery { index }, || ty.clone());
-        scope.subqueries.push(Subquery { query, kind, slot, correlated, late: false, guard: None, per_row: false });
-        Expr::column(slot, ty)
+        let id = self.add_column(ColumnSource::Subquery, ty.clone());
+        let subquery = Subquery { query, kind, id, correlated, late: false, guard: None, per_row: false };
+        self.scope().subqueries.push(subquery);
+        Expr::column(id, ty)
     }
 
     /// `JSON_VALUE(document, path [RETURNING type] [… ON EMPTY] [… ON ERROR])`
@@ -245,7 +244,7 @@ impl<'a> Binder<'a> {
         }
         let aggregate = Aggregate::resolve(name, bound, clauses, self.context.session)?;
         let ty = aggregate.ty.clone();
-        Ok(Expr::column(self.scope().aggregate_slot(aggregate), ty))
+        Ok(Expr::column(self.aggregate_id(aggregate), ty))
     }
 
     fn bind_aggregate_clauses(
@@ -285,8 +284,8 @@ impl<'a> Binder<'a> {
         let columns = &scope.tables[0].columns;
         let column = columns.iter().position(|column| types::schema::same_name(&column.name, name));
         let column = column.ok_or_else(|| unknown_column(name, "field list"))?;
-        let (slot, ty) = scope.column_slot(new_row, column);
-        Ok(Expr::column(slot, ty))
+        let (id, ty) = self.column_id(new_row, column);
+        Ok(Expr::column(id, ty))
     }
 
     /// `DEFAULT(column)`
@@ -300,7 +299,7 @@ impl<'a> Binder<'a> {
         };
         let table = table.clone();
         // Its default is for those who may read the column.
-        scope.column_slot(number, column);
+        self.column_id(number, column);
         crate::dml::default_expr(self, &table.def.columns[column])
     }
 }

@@ -6,7 +6,6 @@ use syntax::ast as sql;
 use crate::bind::Binder;
 use crate::bind::alias::NO_ALIASES;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::SlotSource;
 use crate::bind::scope::Place;
 use crate::expr::{Expr, SlotSet};
 
@@ -55,8 +54,9 @@ impl<'a> Binder<'a> {
         let before: Vec<_> = self
             .scopes
             .iter()
-            .map(|scope| (scope.frame.slots.len(), scope.subqueries.len(), scope.aggregates.len(), scope.place))
+            .map(|scope| (scope.outer.len(), scope.subqueries.len(), scope.aggregates.len(), scope.place))
             .collect();
+        let columns = self.columns.mark();
         let noted = (self.constants.len(), self.uses.len(), self.temporary.len());
         let counted = (self.blocks, self.expansions);
         let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
@@ -67,27 +67,19 @@ impl<'a> Binder<'a> {
         let mut slots = SlotSet::default();
         let is_bound = bound.iter().all(Result::is_ok);
         bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
-        let deepest = slots.iter().map(|slot| self.level_of(slot)).max().filter(|_| is_bound);
-        for (scope, (slots, subqueries, aggregates, place)) in self.scopes.iter_mut().zip(before) {
-            scope.frame.truncate(slots);
+        let deepest = slots.iter().map(|id| self.columns.level(id)).max().filter(|_| is_bound);
+        for (scope, (outer, subqueries, aggregates, place)) in self.scopes.iter_mut().zip(before) {
+            scope.outer.truncate(outer);
             scope.subqueries.truncate(subqueries);
             scope.aggregates.truncate(aggregates);
             scope.place = place;
         }
+        self.columns.back_to(columns);
         self.constants.truncate(noted.0);
         self.uses.truncate(noted.1);
         self.temporary.truncate(noted.2);
         (self.blocks, self.expansions) = counted;
         deepest
-    }
-
-    /// Which block a slot of the innermost one is of.
-    fn level_of(&self, slot: usize) -> usize {
-        let (mut level, mut slot) = (self.scopes.len() - 1, slot);
-        while let SlotSource::Outer { slot: there } = self.scopes[level].frame.slots[slot].source {
-            (level, slot) = (level - 1, there);
-        }
-        level
     }
 
     /// Binds an aggregate as that block's, and hands its value on to the innermost one.

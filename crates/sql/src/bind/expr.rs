@@ -1,15 +1,12 @@
 //! Expressions: operators and names.
 
-use std::collections::HashMap;
-
 use base::{SqlError, codes};
 use syntax::ast as sql;
 use types::{CollationId, ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
-use crate::bind::frame::SlotSource;
-use crate::bind::scope::{ColumnName, Place, Scope, ambiguous, unknown_column};
+use crate::bind::scope::{ColumnName, Place, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
 use crate::expr::build;
 use crate::expr::choice::{Arm, condition_of_if};
@@ -246,10 +243,8 @@ impl<'a> Binder<'a> {
 
     /// For a DATE or DATETIME column that is NOT NULL the zero date: in WHERE, IS NULL finds that, as ODBC's clients expect.
     fn zero_of_date(&mut self, column: &Expr) -> Option<Expr> {
-        let scope = self.scope();
-        let SlotSource::Column { table, column: number } = scope.frame.slots[column.as_column()?].source else {
-            return None;
-        };
+        let scope = self.scopes.last()?;
+        let (table, number) = self.columns.place(column.as_column()?, &scope.tables)?;
         let TableSource::Base(table) = &scope.tables[table].source else { return None };
         let column = &table.def.columns[number];
         let (value, kind) = match column.ty {
@@ -299,45 +294,36 @@ impl<'a> Binder<'a> {
     fn resolve_own(&mut self, name: ColumnName<'_>, clause: Clause) -> Result<Option<Expr>, SqlError> {
         let scope = self.scope();
         let Some((table, column)) = scope.find(name, clause.name())? else { return Ok(None) };
-        let (slot, ty) = scope.column_slot(table, column);
-        Ok(Some(Expr::column(slot, ty)))
+        let (id, ty) = self.column_id(table, column);
+        Ok(Some(Expr::column(id, ty)))
     }
 
-    /// An expression of an enclosing block in the innermost one, which is handed the values that it reads.
-    pub(super) fn handed_on(&mut self, mut expr: Expr, level: usize) -> Expr {
-        let mut places = HashMap::new();
-        for slot in expr.slots().iter() {
-            let mut here = (slot, self.scopes[level].frame.slots[slot].ty.clone());
-            for scope in &mut self.scopes[level + 1..] {
-                here = outer_slot(scope, here.0, here.1);
-            }
-            places.insert(slot, here.0);
+    /// An expression of an enclosing block in the innermost one: the blocks between hand on the values that it reads.
+    pub(super) fn handed_on(&mut self, expr: Expr, level: usize) -> Expr {
+        let slots = expr.slots();
+        for scope in &mut self.scopes[level + 1..] {
+            slots.iter().for_each(|id| _ = scope.outer.insert(id));
         }
-        expr.map_slots(&|slot| places.get(&slot).copied().unwrap_or(slot));
         expr
     }
 
     /// A column of an enclosing block, or a name of its select list; 1054 if there is neither.
     fn resolve_outer(&mut self, name: ColumnName<'_>, clause: Clause) -> Result<Expr, SqlError> {
-        let innermost = self.scopes.len() - 1;
-        let mut level = innermost;
-        let (mut slot, mut ty) = loop {
+        let mut level = self.scopes.len() - 1;
+        loop {
             if level == 0 || self.scopes[level].barrier {
                 return Err(unknown_column(&name.text(), clause.name()));
             }
             level -= 1;
-            let scope = &mut self.scopes[level];
+            let scope = &self.scopes[level];
             if let Some((table, column)) = scope.find(name, clause.name())? {
-                break scope.column_slot(table, column);
+                let (id, ty) = self.column_id_at(level, table, column);
+                return Ok(self.handed_on(Expr::column(id, ty), level));
             }
-            if let Some(expr) = scope.alias(name, clause.name())?.cloned() {
+            if let Some(expr) = scope.alias(name, clause.name(), &self.columns)?.cloned() {
                 return Ok(self.handed_on(expr, level));
             }
-        };
-        for scope in &mut self.scopes[level + 1..=innermost] {
-            (slot, ty) = outer_slot(scope, slot, ty);
         }
-        Ok(Expr::column(slot, ty))
     }
 
     /// The arms of CASE and its ELSE.
@@ -442,12 +428,6 @@ fn operation(op: sql::BinaryOp, l: Expr, r: Expr, session: &SessionInfo) -> Resu
             resolve("json_unquote", vec![found], session)
         }
     }
-}
-
-/// The slot in a block for a slot of the block around it.
-pub(crate) fn outer_slot(scope: &mut Scope, slot: usize, ty: ExprType) -> (usize, ExprType) {
-    let here = scope.frame.slot(SlotSource::Outer { slot }, || ty.clone());
-    (here, ty)
 }
 
 /// The operand of IS NULL, IS UNKNOWN or ISNULL().

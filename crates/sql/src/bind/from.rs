@@ -7,6 +7,7 @@ use base::{SqlError, codes};
 use engine::TableMode;
 use syntax::ast as sql;
 
+use crate::bind::columns::TableId;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Visible, ambiguous, empty_name, unknown_column};
 use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, JoinKind, TableSource};
@@ -140,9 +141,9 @@ impl<'a> Binder<'a> {
             let shown = rest_first.take_column(name)?;
             let hidden = rest_second.take_column(name)?;
             let (l, r) = if right_first { (&hidden, &shown) } else { (&shown, &hidden) };
-            let (left_slot, left_ty) = self.scope().column_slot(l.table, l.column);
-            let (right_slot, right_ty) = self.scope().column_slot(r.table, r.column);
-            let sides = (Expr::column(left_slot, left_ty), Expr::column(right_slot, right_ty));
+            let (left_id, left_ty) = self.column_id(l.table, l.column);
+            let (right_id, right_ty) = self.column_id(r.table, r.column);
+            let sides = (Expr::column(left_id, left_ty), Expr::column(right_id, right_ty));
             on.push(build::compare(CompareOp::Eq, sides.0, sides.1)?);
             merged.push(shown);
             taken.push(Visible { hidden: true, ..hidden });
@@ -192,8 +193,9 @@ impl<'a> Binder<'a> {
     }
 
     fn add_table(&mut self, table: BoundTable) -> Result<BoundFrom, SqlError> {
+        let id = self.columns.add_table();
         let scope = self.scope();
-        let number = scope.add_table(table)?;
+        let number = scope.add_table(BoundTable { id, ..table })?;
         Ok(BoundFrom { tree: FromTree::Table(number), visible: scope.visible_columns_of(number) })
     }
 
@@ -299,6 +301,7 @@ pub(crate) fn duplicate_column(name: &str) -> SqlError {
 
 fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {
     BoundTable {
+        id: TableId::default(),
         source: TableSource::Virtual(Arc::new(crate::virtual_table::Nowhere)),
         schema: None,
         name: if name.is_empty() { empty_name() } else { Arc::from(name) },
@@ -307,6 +310,7 @@ fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTabl
         outer_joined: false,
         hints: Vec::new(),
         lock: None,
+        image: None,
     }
 }
 
@@ -323,10 +327,11 @@ fn virtual_column_info(column: &types::ColumnDef) -> ColumnInfo {
     info
 }
 
-/// A table of the engine as the target of a change.
-pub(crate) fn target_table(table: &Arc<engine::Table>, alias: &str) -> BoundTable {
+/// A table of the engine as the target of a change. `id` is its number in the statement.
+pub(crate) fn target_table(id: TableId, table: &Arc<engine::Table>, alias: &str) -> BoundTable {
     let columns = table.def.columns.iter().map(column_info).collect();
     BoundTable {
+        id,
         source: TableSource::Base(table.clone()),
         schema: Some(Arc::from(table.def.schema.as_str())),
         ..unnamed_table(&table.def.name, alias, columns)

@@ -7,7 +7,7 @@ use base::{SqlError, codes};
 use engine::Table;
 
 use crate::bind::Binder;
-use crate::bind::frame::SlotSource;
+use crate::bind::columns::{ColumnId, Columns, TableId};
 use crate::bind::from::tables_of;
 use crate::bind::tree::{Block, BoundBody, BoundQuery, FromTree, JoinKind, TableSource};
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SlotSet, SqlMode};
@@ -19,7 +19,7 @@ impl Binder<'_> {
             return Ok(());
         }
         let Some(grouping) = &block.grouping else { return self.check_distinct(block) };
-        let determined = determined_slots(block, &grouping.keys, 0);
+        let determined = determined_columns(block, &grouping.keys, &self.columns, 0);
         let lists = [
             ("SELECT list", block.select.iter().collect::<Vec<_>>()),
             ("HAVING clause", block.having.iter().collect()),
@@ -30,8 +30,10 @@ impl Binder<'_> {
         for (list, exprs) in lists.iter().chain(order) {
             for (number, expr) in exprs.iter().enumerate() {
                 self.worked(grouping.keys.len() + 1)?;
-                if let Some(slot) = undetermined(expr, &grouping.keys, &determined, block) {
-                    return Err(not_grouped(list, number + 1, slot, block, grouping.keys.is_empty()));
+                let determined = Determined { block, columns: &self.columns, ids: &determined };
+                if let Some(id) = determined.undetermined(expr, &grouping.keys) {
+                    let name = column_name(id, block, &self.columns);
+                    return Err(not_grouped(list, number + 1, &name, grouping.keys.is_empty()));
                 }
             }
         }
@@ -44,19 +46,18 @@ impl Binder<'_> {
             return Ok(());
         }
         let mut selected = SlotSet::default();
-        block.select.iter().filter_map(Expr::as_column).for_each(|slot| _ = selected.insert(slot));
-        let is_missing = |slot: &usize| {
-            !selected.contains(*slot) && matches!(block.frame.slots[*slot].source, SlotSource::Column { .. })
-        };
+        block.select.iter().filter_map(Expr::as_column).for_each(|id| _ = selected.insert(id));
         for (number, item) in block.order.iter().enumerate() {
-            let Some(slot) = item.expr.slots().iter().find(is_missing) else { continue };
+            let is_own = |id: ColumnId| self.columns.place(id, &block.tables).is_some();
+            let is_missing = |id: &ColumnId| !selected.contains(*id) && is_own(*id);
+            let Some(id) = item.expr.slots().iter().find(is_missing) else { continue };
             self.worked(block.select.len())?;
             if !block.select.contains(&item.expr) {
                 let message = format!(
                     "Expression #{} of ORDER BY clause is not in SELECT list, references column '{}' which is not in SELECT \
                      list; this is incompatible with DISTINCT",
                     number + 1,
-                    slot_name(slot, block)
+                    column_name(id, block, &self.columns)
                 );
                 return Err(SqlError::new(codes::FIELD_IN_ORDER_NOT_SELECT, message));
             }
@@ -65,141 +66,156 @@ impl Binder<'_> {
     }
 }
 
-/// The first slot of an expression that differs within a group. ANY_VALUE is for that.
-fn undetermined(expr: &Expr, keys: &[Expr], determined: &[bool], block: &Block) -> Option<usize> {
-    let is_any_value = matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == "any_value");
-    if is_any_value {
-        return None;
-    }
-    // Keys that are columns are among what is determined.
-    if let ExprKind::Column { slot, .. } = expr.kind {
-        return (!slot_is_determined(slot, determined, block)).then_some(slot);
-    }
-    if keys.contains(expr) {
-        return None;
-    }
-    let mut found = None;
-    expr.for_each_child(&mut |child| found = found.or_else(|| undetermined(child, keys, determined, block)));
-    found
+/// Columns of a block that have one value in each group.
+struct Determined<'b> {
+    block: &'b Block,
+    columns: &'b Columns,
+    ids: &'b SlotSet,
 }
 
-fn slot_is_determined(slot: usize, determined: &[bool], block: &Block) -> bool {
-    match block.frame.slots[slot].source {
-        SlotSource::Column { .. } | SlotSource::RowImage { .. } => determined[slot],
+impl Determined<'_> {
+    /// The first column in an expression that differs within a group. ANY_VALUE is for that.
+    fn undetermined(&self, expr: &Expr, keys: &[Expr]) -> Option<ColumnId> {
+        let is_any_value = matches!(&expr.kind, ExprKind::Call { function, .. } if function.name() == "any_value");
+        if is_any_value {
+            return None;
+        }
+        // Keys that are columns are among what is determined.
+        if let ExprKind::Column { slot, .. } = expr.kind {
+            return (!self.contains(slot)).then_some(slot);
+        }
+        if keys.contains(expr) {
+            return None;
+        }
+        let mut found = None;
+        expr.for_each_child(&mut |child| found = found.or_else(|| self.undetermined(child, keys)));
+        found
+    }
+
+    fn contains(&self, id: ColumnId) -> bool {
         // A correlated subquery is determined if what it reads is; the executor runs it with the group's first row.
-        _ => true,
+        self.ids.contains(id) || self.columns.place(id, &self.block.tables).is_none()
+    }
+
+    fn has_all(&self, expr: &Expr) -> bool {
+        expr.slots().iter().all(|id| self.contains(id))
     }
 }
 
 /// Subqueries in FROM that stand in one another are looked into so far: each is looked into several times.
 const DEPTH_MAX: u32 = 4;
 
-/// For each slot, whether the group keys determine it.
-fn determined_slots(block: &Block, keys: &[Expr], depth: u32) -> Vec<bool> {
+/// The columns that the group keys determine.
+fn determined_columns(block: &Block, keys: &[Expr], columns: &Columns, depth: u32) -> SlotSet {
     let mut without_null = Vec::new();
     block.filter.iter().for_each(|condition| refuses_null(condition, &mut without_null));
-    block.from.iter().for_each(|from| joins_refuse_null(from, block, &mut without_null));
-    let mut determined = vec![false; block.frame.width()];
-    for slot in keys.iter().filter_map(Expr::as_column) {
-        determined[slot] = true;
-    }
-    let mut changed = true;
-    while changed {
-        let before = determined.clone();
-        for condition in &block.filter {
-            determine_by_equality(condition, &mut determined, block, None);
-        }
-        if let Some(from) = &block.from {
-            determine_by_joins(from, &mut determined, block);
-        }
-        for table in 0..block.tables.len() {
-            match &block.tables[table].source {
-                TableSource::Base(base) => determine_by_key(table, base, &mut determined, &without_null, block),
-                TableSource::Derived(query) => determine_derived(table, query, &mut determined, block, depth),
+    block.from.iter().for_each(|from| joins_refuse_null(from, block, columns, &mut without_null));
+    let mut search = Search { block, columns, ids: SlotSet::default(), without_null, depth };
+    keys.iter().filter_map(Expr::as_column).for_each(|id| _ = search.ids.insert(id));
+    loop {
+        let before = search.ids.len();
+        block.filter.iter().for_each(|condition| search.by_equality(condition, None));
+        block.from.iter().for_each(|from| search.by_joins(from));
+        for table in &block.tables {
+            match &table.source {
+                TableSource::Base(base) => search.by_key(table.id, base),
+                TableSource::Derived(query) => search.by_derived(table.id, query),
                 TableSource::Virtual(_) => {}
             }
         }
-        changed = before != determined;
+        if search.ids.len() == before {
+            return search.ids;
+        }
     }
-    determined
 }
 
-/// Equalities of ON. Those of an outer join determine columns of its inner side, if all that its ON reads of the outer side is determined:
-/// then it is the same for all rows of a group whether there is an inner row.
-fn determine_by_joins(tree: &FromTree, determined: &mut [bool], block: &Block) {
-    let FromTree::Join { left, right, kind, on } = tree else { return };
-    determine_by_joins(left, determined, block);
-    determine_by_joins(right, determined, block);
-    let inner = tables_of(right);
-    let only = (*kind == JoinKind::Left).then_some(&inner[..]);
-    if only.is_some() {
-        let mut slots = SlotSet::default();
-        on.iter().for_each(|expr| expr.collect_slots(&mut slots));
-        let is_inner = |slot: usize| matches!(block.frame.slots[slot].source, SlotSource::Column { table, .. } if inner.contains(&table));
-        if !slots.iter().all(|slot| is_inner(slot) || slot_is_determined(slot, determined, block)) {
+/// The search for columns that are determined.
+struct Search<'b> {
+    block: &'b Block,
+    columns: &'b Columns,
+    ids: SlotSet,
+    without_null: Vec<ColumnId>,
+    depth: u32,
+}
+
+impl Search<'_> {
+    fn known(&self) -> Determined<'_> {
+        Determined { block: self.block, columns: self.columns, ids: &self.ids }
+    }
+
+    /// Equalities of ON. Those of an outer join determine columns of its inner side, if all that its ON reads of the outer side is determined:
+    /// then it is the same for all rows of a group whether there is an inner row.
+    fn by_joins(&mut self, tree: &FromTree) {
+        let FromTree::Join { left, right, kind, on } = tree else { return };
+        self.by_joins(left);
+        self.by_joins(right);
+        let inner = tables_of(right);
+        let only = (*kind == JoinKind::Left).then_some(&inner[..]);
+        if only.is_some() {
+            let mut slots = SlotSet::default();
+            on.iter().for_each(|expr| expr.collect_slots(&mut slots));
+            let is_inner = |id: ColumnId| self.table_of(id).is_some_and(|table| inner.contains(&table));
+            if !slots.iter().all(|id| is_inner(id) || self.known().contains(id)) {
+                return;
+            }
+        }
+        on.iter().for_each(|condition| self.by_equality(condition, only));
+    }
+
+    /// `only`: the tables of which columns may be determined, if not all.
+    fn by_equality(&mut self, condition: &Expr, only: Option<&[usize]>) {
+        let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.kind else { return };
+        for (left, right) in [(&args[0], &args[1]), (&args[1], &args[0])] {
+            let Some(id) = left.as_column() else { continue };
+            let table = self.table_of(id);
+            if only.is_some_and(|only| table.is_none_or(|table| !only.contains(&table))) {
+                continue;
+            }
+            if right.constancy() != Constancy::Volatile && self.known().has_all(right) {
+                self.ids.insert(id);
+            }
+        }
+    }
+
+    fn table_of(&self, id: ColumnId) -> Option<usize> {
+        Some(self.columns.place(id, &self.block.tables)?.0)
+    }
+
+    fn by_key(&mut self, table: TableId, base: &Table) {
+        let def = &base.def;
+        let is_determined = |column: usize| {
+            let id = self.columns.find(table, column).filter(|id| self.ids.contains(*id));
+            id.is_some_and(|id| !def.columns[column].nullable || self.without_null.contains(&id))
+        };
+        let determines = |index: &types::IndexDef| {
+            index.unique && index.parts.iter().all(|part| part.prefix_chars.is_none() && is_determined(part.column))
+        };
+        if def.indexes.iter().any(determines) {
+            self.columns.of_table(table).for_each(|(_, id)| _ = self.ids.insert(id));
+        }
+    }
+
+    /// Columns of a subquery in FROM, by those of them that are determined.
+    fn by_derived(&mut self, table: TableId, query: &BoundQuery) {
+        let BoundBody::Block(inner) = &query.body else { return };
+        let columns: Vec<(usize, ColumnId)> = self.columns.of_table(table).collect();
+        let known = columns.iter().filter(|(_, id)| self.ids.contains(*id));
+        let known: Vec<Expr> = known.filter_map(|(column, _)| inner.select.get(*column).cloned()).collect();
+        if known.is_empty() || known.len() == columns.len() || self.depth == DEPTH_MAX {
             return;
         }
-    }
-    on.iter().for_each(|condition| determine_by_equality(condition, determined, block, only));
-}
-
-/// `only`: the tables of which columns may be determined, if not all.
-fn determine_by_equality(condition: &Expr, determined: &mut [bool], block: &Block, only: Option<&[usize]>) {
-    let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.kind else { return };
-    for (left, right) in [(&args[0], &args[1]), (&args[1], &args[0])] {
-        let Some(slot) = left.as_column() else { continue };
-        let table = match block.frame.slots[slot].source {
-            SlotSource::Column { table, .. } => Some(table),
-            _ => None,
-        };
-        if only.is_some_and(|only| table.is_none_or(|table| !only.contains(&table))) {
-            continue;
+        let ids = determined_columns(inner, &known, self.columns, self.depth + 1);
+        let determined = Determined { block: inner, columns: self.columns, ids: &ids };
+        let is_known = |expr: &Expr| determined.undetermined(expr, &known).is_none();
+        // What is computed of a group is the group's.
+        let is_one_group = inner.grouping.as_ref().is_some_and(|grouping| grouping.keys.iter().all(is_known));
+        let is_grouped = inner.grouping.is_some();
+        for (column, id) in columns {
+            let Some(expr) = inner.select.get(column) else { continue };
+            if is_one_group || !is_grouped && expr.constancy() != Constancy::Volatile && is_known(expr) {
+                self.ids.insert(id);
+            }
         }
-        if right.constancy() != Constancy::Volatile
-            && right.slots().iter().all(|slot| slot_is_determined(slot, determined, block))
-        {
-            determined[slot] = true;
-        }
-    }
-}
-
-fn determine_by_key(table: usize, base: &Table, determined: &mut [bool], without_null: &[usize], block: &Block) {
-    let slot_of = |column: usize| block.frame.find(SlotSource::Column { table, column });
-    let def = &base.def;
-    let is_determined = |column: usize| {
-        slot_of(column)
-            .is_some_and(|slot| determined[slot] && (!def.columns[column].nullable || without_null.contains(&slot)))
-    };
-    let determines = |index: &types::IndexDef| {
-        index.unique && index.parts.iter().all(|part| part.prefix_chars.is_none() && is_determined(part.column))
-    };
-    if def.indexes.iter().any(determines) {
-        for (_, slot) in block.frame.columns_of(table) {
-            determined[slot] = true;
-        }
-    }
-}
-
-/// Columns of a subquery in FROM, by those of them that are determined.
-fn determine_derived(table: usize, query: &BoundQuery, determined: &mut [bool], block: &Block, depth: u32) {
-    let BoundBody::Block(inner) = &query.body else { return };
-    let columns = block.frame.columns_of(table);
-    let known: Vec<Expr> = columns
-        .iter()
-        .filter(|(_, slot)| determined[*slot])
-        .filter_map(|(column, _)| inner.select.get(*column).cloned())
-        .collect();
-    if known.is_empty() || known.len() == columns.len() || depth == DEPTH_MAX {
-        return;
-    }
-    let known_slots = determined_slots(inner, &known, depth + 1);
-    let is_known = |expr: &Expr| undetermined(expr, &known, &known_slots, inner).is_none();
-    // What is computed of a group is the group's.
-    let is_one_group = inner.grouping.as_ref().is_some_and(|grouping| grouping.keys.iter().all(is_known));
-    let is_grouped = inner.grouping.is_some();
-    for (column, slot) in columns {
-        let Some(expr) = inner.select.get(column) else { continue };
-        determined[slot] |= is_one_group || !is_grouped && expr.constancy() != Constancy::Volatile && is_known(expr);
     }
 }
 
@@ -225,29 +241,29 @@ fn refuses_null(condition: &Expr, slots: &mut Vec<usize>) {
 }
 
 /// The same of the conditions of joins. What an outer join adds for a row has NULL in all columns of its inner side.
-fn joins_refuse_null(tree: &FromTree, block: &Block, slots: &mut Vec<usize>) {
+fn joins_refuse_null(tree: &FromTree, block: &Block, columns: &Columns, ids: &mut Vec<ColumnId>) {
     let FromTree::Join { left, right, kind, on } = tree else { return };
-    joins_refuse_null(left, block, slots);
-    joins_refuse_null(right, block, slots);
+    joins_refuse_null(left, block, columns, ids);
+    joins_refuse_null(right, block, columns, ids);
     let mut of_join = Vec::new();
     on.iter().for_each(|condition| refuses_null(condition, &mut of_join));
     if *kind == JoinKind::Left {
         let inner = tables_of(right);
-        of_join.retain(|slot| matches!(block.frame.slots[*slot].source, SlotSource::Column { table, .. } if inner.contains(&table)));
+        let table = |id: ColumnId| columns.place(id, &block.tables).map(|(table, _)| table);
+        of_join.retain(|id| table(*id).is_some_and(|table| inner.contains(&table)));
     }
-    slots.append(&mut of_join);
+    ids.append(&mut of_join);
 }
 
-fn slot_name(slot: usize, block: &Block) -> String {
-    let SlotSource::Column { table, column } = block.frame.slots[slot].source else { return String::new() };
+fn column_name(id: ColumnId, block: &Block, columns: &Columns) -> String {
+    let Some((table, column)) = columns.place(id, &block.tables) else { return String::new() };
     let table = &block.tables[table];
     let schema = table.schema.as_deref().unwrap_or_default();
     let dot = if schema.is_empty() { "" } else { "." };
     format!("{schema}{dot}{}.{}", table.alias, table.columns[column].name)
 }
 
-fn not_grouped(list: &str, number: usize, slot: usize, block: &Block, without_keys: bool) -> SqlError {
-    let name = slot_name(slot, block);
+fn not_grouped(list: &str, number: usize, name: &str, without_keys: bool) -> SqlError {
     if without_keys {
         let message = format!(
             "In aggregated query without GROUP BY, expression #{number} of {list} contains nonaggregated column '{name}'; \

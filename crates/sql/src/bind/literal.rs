@@ -6,8 +6,8 @@ use types::charset::Charset;
 use types::{CollationId, Value};
 
 use crate::bind::Binder;
+use crate::bind::columns::ColumnSource;
 use crate::bind::expr::{ExprScope, unsupported};
-use crate::bind::frame::SlotSource;
 use crate::charsets;
 use crate::expr::build;
 use crate::expr::constant::constant;
@@ -154,9 +154,8 @@ impl<'a> Binder<'a> {
         if chars.next().is_none() && is_known { Ok(first) } else { Err(wrong()) }
     }
 
-    fn reads_columns(&mut self, expr: &Expr) -> bool {
-        let frame = &self.scope().frame;
-        expr.slots().iter().any(|slot| matches!(frame.slots[slot].source, SlotSource::Column { .. }))
+    fn reads_columns(&self, expr: &Expr) -> bool {
+        expr.slots().iter().any(|id| matches!(self.columns.source(id), ColumnSource::Column { .. }))
     }
 }
 

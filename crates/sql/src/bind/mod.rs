@@ -2,8 +2,8 @@
 //!
 //! | module | what it binds |
 //! |---|---|
-//! | `scope` | names: which table, which slot |
-//! | [`frame`] | slots: the row shape of a block |
+//! | `scope` | names: which table, which column |
+//! | [`columns`] | what expressions name: each column of the statement has a number |
 //! | `query` | queries: WITH, UNION, ORDER BY and LIMIT of both |
 //! | `select` | one SELECT block |
 //! | `from` | tables and joins |
@@ -13,10 +13,10 @@
 
 pub(crate) mod alias;
 mod call;
+pub(crate) mod columns;
 pub(crate) mod constant;
 mod enclosing;
 pub(crate) mod expr;
-pub(crate) mod frame;
 pub(crate) mod from;
 mod grouping;
 mod having;
@@ -43,6 +43,7 @@ use base::{SqlError, codes, memory};
 use engine::{Table, TableMode};
 use syntax::ast as sql;
 
+use crate::bind::columns::Columns;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
 use crate::bind::tree::TableSource;
@@ -65,6 +66,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) context: &'a PlanContext<'a>,
     /// Blocks under way, the innermost last.
     pub(crate) scopes: Vec<Scope>,
+    /// What their expressions name.
+    pub(crate) columns: Columns,
     ctes: Vec<Cte<'a>>,
     blocks: u32,
     /// SELECT blocks that are around what is being bound, those of CTEs included.
@@ -98,6 +101,7 @@ impl<'a> Binder<'a> {
         Binder {
             context,
             scopes: Vec::new(),
+            columns: Columns::default(),
             ctes: Vec::new(),
             blocks: 0,
             selects: 0,
@@ -186,7 +190,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn note_reads(&mut self, scope: &Scope, how: impl Fn(Vec<usize>) -> UsedColumns) {
         for (number, table) in scope.tables.iter().enumerate() {
             let TableSource::Base(base) = &table.source else { continue };
-            let columns = scope.frame.columns_of(number).into_iter().map(|(column, _)| column).collect();
+            let columns = self.columns.of_table(table.id).map(|(column, _)| column).collect();
             let used = if scope.stars.contains(&number) { UsedColumns::All(columns) } else { how(columns) };
             self.use_columns(base, Privilege::Select, used);
         }
@@ -261,10 +265,10 @@ impl<'a> Binder<'a> {
         if !scope.subqueries.is_empty() {
             return Err(SqlError::not_supported("subqueries in this statement"));
         }
-        // There is no row that such slots are of.
-        match scope.frame.width() {
-            0 => Ok(bound),
-            _ => Err(SqlError::not_supported("columns of an outer query in VALUES")),
+        // There is no row that such columns are of.
+        match scope.outer.is_empty() {
+            true => Ok(bound),
+            false => Err(SqlError::not_supported("columns of an outer query in VALUES")),
         }
     }
 

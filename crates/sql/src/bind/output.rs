@@ -5,7 +5,7 @@ use std::sync::Arc;
 use types::value::NOT_FIXED;
 use types::{CollationId, ColumnDefault, ColumnType, IndexDef, TableDef};
 
-use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::columns::Columns;
 use crate::bind::scope::empty_name;
 use crate::bind::tree::{BoundBody, BoundQuery, BoundTable, TableSource};
 use crate::expr::types::{Bits, Strings};
@@ -99,10 +99,10 @@ pub(crate) fn of_union(name: Arc<str>, ty: &ExprType) -> ResultColumn {
 }
 
 /// The column for an item of the select list: with its origin if it is nothing but a column.
-pub(crate) fn named(name: Arc<str>, expr: &Expr, frame: &Frame, tables: &[BoundTable]) -> ResultColumn {
+pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[BoundTable]) -> ResultColumn {
     let mut result = unnamed(name, &expr.ty);
-    let Some(slot) = expr.as_column() else { return result };
-    let SlotSource::Column { table, column } = frame.slots[slot].source else {
+    let Some(id) = expr.as_column() else { return result };
+    let Some((table, column)) = columns.place(id, tables) else {
         // What MIN and MAX find of an ENUM or a TEXT is not said to be one.
         result.flags =
             [FieldFlags::ENUM, FieldFlags::SET, FieldFlags::BLOB].into_iter().fold(result.flags, FieldFlags::without);

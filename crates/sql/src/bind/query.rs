@@ -136,7 +136,7 @@ impl<'a> Binder<'a> {
             .map(|(at, ty)| crate::bind::output::unnamed(format!("column_{at}").into(), ty))
             .collect();
         let mut query = BoundQuery { body: BoundBody::Values(rows), columns, types: types.clone(), into: Vec::new() };
-        conform(&mut query, &types)?;
+        conform(&mut query, &types, &self.columns)?;
         Ok(query)
     }
 

@@ -1,4 +1,4 @@
-//! WITH ROLLUP: each key has a slot of its own, which is NULL in the totals over it. What reads the key reads that slot.
+//! WITH ROLLUP: each key has a column of its own, which is NULL in the totals over it. What reads the key reads that column.
 //!
 //! One expression may be several keys (`SELECT a, a AS c … GROUP BY a, c WITH ROLLUP`): a name of the select list that is a key
 //! is that key, everything else reads the first key that it is equal to.
@@ -6,28 +6,25 @@
 use syntax::ast as sql;
 
 use crate::bind::Binder;
-use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::columns::{ColumnId, ColumnSource, Columns};
 use crate::bind::query::position;
 use crate::bind::scope::ColumnName;
 use crate::bind::select::Item;
 use crate::expr::{Expr, ExprKind};
 
 impl Binder<'_> {
-    /// Gives the keys their slots, and makes the select list read them.
-    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &[sql::Expr], items: &mut [Item]) -> Vec<usize> {
+    /// Gives the keys their columns, and makes the select list read them.
+    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &[sql::Expr], items: &mut [Item]) -> Vec<ColumnId> {
         let named = self.named_items(group_by, items);
-        let frame = &mut self.scope().frame;
-        let mut slots = Vec::with_capacity(keys.len());
-        for (index, key) in keys.iter().enumerate() {
-            slots.push(frame.slot(SlotSource::Key { index }, || key.ty.clone().nullable(true)));
-        }
+        let nullable = |key: &Expr| key.ty.clone().nullable(true);
+        let ids: Vec<ColumnId> = keys.iter().map(|key| self.add_column(ColumnSource::Key, nullable(key))).collect();
         for (number, item) in items.iter_mut().enumerate() {
             match named.iter().position(|named| *named == Some(number)) {
-                Some(key) => item.expr = key_slot(&keys[key], slots[key]),
-                None => read_keys(&mut item.expr, keys, &slots),
+                Some(key) => item.expr = key_column(&keys[key], ids[key]),
+                None => read_keys(&mut item.expr, keys, &ids),
             }
         }
-        slots
+        ids
     }
 
     /// For each key, which of the select list's items it is by name or by number.
@@ -47,20 +44,20 @@ impl Binder<'_> {
     }
 }
 
-/// The slot of a key; a TIMESTAMP in it is in the session's time zone already.
-fn key_slot(key: &Expr, slot: usize) -> Expr {
-    Expr { kind: ExprKind::Column { slot, utc: false }, ty: key.ty.clone().nullable(true) }
+/// The column of a key; a TIMESTAMP in it is in the session's time zone already.
+fn key_column(key: &Expr, id: ColumnId) -> Expr {
+    Expr { kind: ExprKind::Column { slot: id, utc: false }, ty: key.ty.clone().nullable(true) }
 }
 
-/// Makes an expression over groups read the slots of the keys that are in it.
-pub(super) fn read_keys(expr: &mut Expr, keys: &[Expr], slots: &[usize]) {
+/// Makes an expression over groups read the columns of the keys that are in it.
+pub(super) fn read_keys(expr: &mut Expr, keys: &[Expr], ids: &[ColumnId]) {
     match keys.iter().position(|key| key == expr) {
-        Some(key) => *expr = key_slot(&keys[key], slots[key]),
-        None => expr.for_each_child_mut(&mut |child| read_keys(child, keys, slots)),
+        Some(key) => *expr = key_column(&keys[key], ids[key]),
+        None => expr.for_each_child_mut(&mut |child| read_keys(child, keys, ids)),
     }
 }
 
 /// Whether it is a key, and nothing else.
-pub(super) fn is_key(expr: &Expr, frame: &Frame) -> bool {
-    expr.as_column().is_some_and(|slot| matches!(frame.slots[slot].source, SlotSource::Key { .. }))
+pub(super) fn is_key(expr: &Expr, columns: &Columns) -> bool {
+    expr.as_column().is_some_and(|id| columns.source(id) == ColumnSource::Key)
 }

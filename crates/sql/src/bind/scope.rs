@@ -1,8 +1,8 @@
-//! Names: which tables a block sees, and which slot a column's name means.
+//! Names: which tables a block sees, and which column a name means.
 //!
 //! Names of columns are compared without regard to case, those of databases, tables and aliases with it (MySQL's
 //! `lower_case_table_names=0`). A name is looked up in the innermost block first; what is found in an enclosing block
-//! gets a slot in every block between, so that each hands it on to the next.
+//! is noted in every block between, so that each hands it on to the next.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -13,10 +13,11 @@ use base::{SqlError, codes};
 use types::ColumnType;
 use types::schema::same_name;
 
-use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::Binder;
+use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::lookup::Lookup;
 use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery, TableSource};
-use crate::expr::{Aggregate, Expr, ExprType};
+use crate::expr::{Aggregate, Expr, ExprType, SlotSet};
 
 /// So many aggregates are compared one after the other; more are looked up.
 const FEW: usize = 16;
@@ -48,7 +49,8 @@ pub(crate) enum Place {
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) tables: Vec<BoundTable>,
-    pub(crate) frame: Frame,
+    /// Columns of enclosing blocks that are read in this one.
+    pub(crate) outer: SlotSet,
     /// What unqualified names are looked for in: all of FROM, or in an ON clause the join's two sides.
     pub(crate) visible: Vec<Visible>,
     pub(crate) lookup: Lookup,
@@ -112,7 +114,12 @@ impl Scope {
     }
 
     /// What a subquery may name of the select list: what stands before it, and nothing of groups, which may not be there yet (1247).
-    pub(crate) fn alias(&self, name: ColumnName<'_>, clause: &str) -> Result<Option<&Expr>, SqlError> {
+    pub(crate) fn alias(
+        &self,
+        name: ColumnName<'_>,
+        clause: &str,
+        columns: &Columns,
+    ) -> Result<Option<&Expr>, SqlError> {
         let is_named = |alias: &str| name.table.is_none() && same_name(alias, name.column);
         let mut named = self.aliases.iter().filter(|(alias, _)| is_named(alias)).map(|(_, expr)| expr);
         let Some(first) = named.next() else {
@@ -124,7 +131,7 @@ impl Scope {
         if named.any(|other| other.as_column() != first.as_column()) {
             return Err(ambiguous(&name.text(), clause));
         }
-        let of_group = |slot: usize| matches!(self.frame.slots[slot].source, SlotSource::Aggregate { .. });
+        let of_group = |id: ColumnId| columns.source(id) == ColumnSource::Aggregate && !self.outer.contains(id);
         match first.slots().iter().any(of_group) {
             true => Err(illegal_reference(&name.text(), "reference to group function")),
             false => Ok(Some(first)),
@@ -209,34 +216,6 @@ impl Scope {
         self.visible.iter().any(|visible| visible.table == table)
     }
 
-    /// The slot of a column, and its type.
-    pub(crate) fn column_slot(&mut self, table: usize, column: usize) -> (usize, ExprType) {
-        let mut ty = self.column(table, column).ty.clone();
-        ty.nullable |= self.tables[table].outer_joined;
-        let slot = self.frame.slot(SlotSource::Column { table, column }, || ty.clone());
-        (slot, ty)
-    }
-
-    /// The slot of an aggregate's value; the same aggregate has one only.
-    pub(crate) fn aggregate_slot(&mut self, aggregate: Aggregate) -> usize {
-        let is_it = |known: &&BoundAggregate| *known.call == aggregate;
-        if let Some(known) = self.aggregates.iter().take(FEW).find(is_it) {
-            return known.slot;
-        }
-        let index = self.aggregates.len();
-        if index >= FEW {
-            let alike = self.more_aggregates.entry(looks(&aggregate)).or_default();
-            // Some of them may have been forgotten since.
-            if let Some(known) = alike.iter().filter_map(|at| self.aggregates.get(*at)).find(is_it) {
-                return known.slot;
-            }
-            alike.push(index);
-        }
-        let slot = self.frame.slot(SlotSource::Aggregate { index }, || aggregate.ty.clone());
-        self.aggregates.push(BoundAggregate { call: aggregate.into(), slot });
-        slot
-    }
-
     /// What is known of a column.
     pub(crate) fn column(&self, table: usize, column: usize) -> &ColumnInfo {
         &self.tables[table].columns[column]
@@ -257,6 +236,68 @@ impl Scope {
     pub(crate) fn visible_columns_of(&self, table: usize) -> Vec<Visible> {
         (0..self.tables[table].columns.len()).map(|column| Visible { table, column, hidden: false }).collect()
     }
+}
+
+impl Binder<'_> {
+    /// The number of a column of the innermost block, and its type.
+    pub(crate) fn column_id(&mut self, table: usize, column: usize) -> (ColumnId, ExprType) {
+        self.scope();
+        self.column_id_at(self.scopes.len() - 1, table, column)
+    }
+
+    /// The same of a block that is around it.
+    pub(super) fn column_id_at(&mut self, level: usize, table: usize, column: usize) -> (ColumnId, ExprType) {
+        let scope = &self.scopes[level];
+        let mut ty = scope.column(table, column).ty.clone();
+        ty.nullable |= scope.tables[table].outer_joined;
+        let id = self.columns.of((scope.tables[table].id, column), level, || ty.clone());
+        (id, ty)
+    }
+
+    /// A column of the innermost block that is none of its tables'.
+    pub(super) fn add_column(&mut self, source: ColumnSource, ty: ExprType) -> ColumnId {
+        self.scope();
+        self.columns.add(source, ty, self.scopes.len() - 1)
+    }
+
+    /// The number of an aggregate's value; the same aggregate has one only.
+    pub(crate) fn aggregate_id(&mut self, aggregate: Aggregate) -> ColumnId {
+        let scope = self.scope();
+        let is_it = |known: &&BoundAggregate| *known.call == aggregate;
+        if let Some(known) = scope.aggregates.iter().take(FEW).find(is_it) {
+            return known.id;
+        }
+        let index = scope.aggregates.len();
+        if index >= FEW {
+            let alike = scope.more_aggregates.entry(looks(&aggregate)).or_default();
+            // Some of them may have been forgotten since.
+            if let Some(known) = alike.iter().filter_map(|at| scope.aggregates.get(*at)).find(is_it) {
+                return known.id;
+            }
+            alike.push(index);
+        }
+        let id = self.add_column(ColumnSource::Aggregate, aggregate.ty.clone());
+        self.scope().aggregates.push(BoundAggregate { call: aggregate.into(), id });
+        id
+    }
+
+    /// Whether it is an aggregate of the innermost block.
+    pub(super) fn is_own_aggregate(&self, id: ColumnId) -> bool {
+        self.columns.source(id) == ColumnSource::Aggregate && self.columns.level(id) + 1 == self.scopes.len()
+    }
+}
+
+impl Columns {
+    /// Which of these tables a column is of, and where in it; `None` if it is none of theirs.
+    pub(crate) fn place(&self, id: ColumnId, tables: &[BoundTable]) -> Option<(usize, usize)> {
+        let ColumnSource::Column { table, column } = self.source(id) else { return None };
+        Some((place_of(table, tables)?, column))
+    }
+}
+
+/// Where a table is among these.
+pub(crate) fn place_of(id: TableId, tables: &[BoundTable]) -> Option<usize> {
+    tables.iter().position(|table| table.id == id)
 }
 
 impl BoundTable {

@@ -13,7 +13,6 @@ use syntax::grammar::{SELECTS_MAX, too_many_selects};
 use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::SlotSource;
 use crate::bind::name::{self, item_name};
 use crate::bind::output;
 use crate::bind::query::{Tail, position};
@@ -90,10 +89,10 @@ impl<'a> Binder<'a> {
         let columns = names
             .iter()
             .zip(&select_exprs)
-            .map(|(name, expr)| match is_key(expr, &scope.frame) {
+            .map(|(name, expr)| match is_key(expr, &self.columns) {
                 // NULL in totals, it is no column of a table any more.
                 true => output::unnamed(name.as_str().into(), &expr.ty),
-                false => output::named(name.as_str().into(), expr, &scope.frame, &scope.tables),
+                false => output::named(name.as_str().into(), expr, &self.columns, &scope.tables),
             })
             .collect();
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
@@ -103,7 +102,7 @@ impl<'a> Binder<'a> {
             number,
             tables: scope.tables,
             from,
-            frame: scope.frame,
+            outer: scope.outer,
             filter,
             grouping,
             having,
@@ -147,10 +146,10 @@ impl<'a> Binder<'a> {
     }
 
     /// A column of a view of `information_schema`, or of a subquery that is one with the query around it, has its own spelling in results, however the statement spells it.
-    fn name_in_schema(&mut self, expr: &Expr) -> Option<String> {
-        let scope = self.scope();
-        let SlotSource::Column { table, column } = scope.frame.slots[expr.as_column()?].source else { return None };
-        let table = scope.tables.get(table)?;
+    fn name_in_schema(&self, expr: &Expr) -> Option<String> {
+        let scope = self.scopes.last()?;
+        let (table, column) = self.columns.place(expr.as_column()?, &scope.tables)?;
+        let table = &scope.tables[table];
         match &table.source {
             TableSource::Derived(query) if query.may_be_merged() => Some(table.columns[column].name.to_string()),
             TableSource::Virtual(source)
@@ -189,8 +188,8 @@ impl<'a> Binder<'a> {
                 continue;
             }
             let name = column.name.to_string();
-            let (slot, ty) = scope.column_slot(visible.table, visible.column);
-            items.push(Item { name, expr: Expr::column(slot, ty) });
+            let (id, ty) = self.column_id(visible.table, visible.column);
+            items.push(Item { name, expr: Expr::column(id, ty) });
         }
         Ok(())
     }
@@ -220,9 +219,8 @@ impl<'a> Binder<'a> {
         Ok((keys, group_by.rollup))
     }
 
-    fn reads_aggregate(&mut self, expr: &Expr) -> bool {
-        let frame = &self.scope().frame;
-        expr.slots().iter().any(|slot| matches!(frame.slots[slot].source, SlotSource::Aggregate { .. }))
+    fn reads_aggregate(&self, expr: &Expr) -> bool {
+        expr.slots().iter().any(|id| self.is_own_aggregate(id))
     }
 
     /// ORDER BY of a block (and of UPDATE and DELETE, which have no aliases).

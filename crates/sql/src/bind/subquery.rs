@@ -1,11 +1,11 @@
-//! Subqueries in expressions: each becomes a slot of the block that it stands in.
+//! Subqueries in expressions: each becomes a column of the block that it stands in.
 
 use base::SqlError;
 use syntax::ast as sql;
 
 use crate::bind::Binder;
+use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::expr::{Clause, ExprScope, wrong_operands};
-use crate::bind::frame::SlotSource;
 use crate::bind::row::{as_query, as_row};
 use crate::bind::scope::Scope;
 use crate::bind::tree::{BoundBody, BoundQuery, SubqueryKind};
@@ -161,7 +161,8 @@ impl<'a> Binder<'a> {
         kind: impl FnOnce(Vec<Expr>, Expr) -> SubqueryKind,
     ) -> Result<Expr, SqlError> {
         count_literals(&mut bound, &left);
-        let beside = |(at, value): (usize, Expr)| match is_column(&bound, at) {
+        let columns = &self.columns;
+        let beside = |(at, value): (usize, Expr)| match is_column(&bound, at, columns) {
             true => year_beside_column(value, &bound.types[at]),
             false => value,
         };
@@ -182,13 +183,13 @@ impl<'a> Binder<'a> {
 }
 
 /// Whether a query gives a column there as it is.
-fn is_column(query: &BoundQuery, at: usize) -> bool {
+fn is_column(query: &BoundQuery, at: usize, columns: &Columns) -> bool {
     match &query.body {
         BoundBody::Block(block) => {
-            let is_aggregate = |slot: usize| matches!(block.frame.slots[slot].source, SlotSource::Aggregate { .. });
-            block.select[at].as_column().is_some_and(|slot| !is_aggregate(slot))
+            let is_given = |id| columns.source(id) != ColumnSource::Aggregate || block.outer.contains(id);
+            block.select[at].as_column().is_some_and(is_given)
         }
-        BoundBody::Union(union) => union.branches.iter().all(|branch| is_column(branch, at)),
+        BoundBody::Union(union) => union.branches.iter().all(|branch| is_column(branch, at, columns)),
         BoundBody::Values(_) => false,
     }
 }
@@ -208,16 +209,7 @@ fn lone_value(query: &BoundQuery) -> Option<Expr> {
     if !is_alone || !gives_its_row || has_conditions {
         return None;
     }
-    let around = |slot: usize| match block.frame.slots[slot].source {
-        SlotSource::Outer { slot } => Some(slot),
-        _ => None,
-    };
-    if !value.slots().iter().all(|slot| around(slot).is_some()) {
-        return None;
-    }
-    let mut value = value.clone();
-    value.map_slots(&|slot| around(slot).unwrap_or(slot));
-    Some(value)
+    value.slots().iter().all(|id| block.outer.contains(id)).then(|| value.clone())
 }
 
 /// A bit or hexadecimal literal of a select list is a number beside one.
@@ -231,10 +223,10 @@ fn count_literals(query: &mut BoundQuery, left: &[Expr]) {
     }
 }
 
-/// Whether a query uses slots of the block around it.
+/// Whether a query reads columns of the blocks around it.
 fn has_outer(query: &BoundQuery) -> bool {
     match &query.body {
-        BoundBody::Block(block) => !block.frame.outer_slots().is_empty(),
+        BoundBody::Block(block) => !block.outer.is_empty(),
         BoundBody::Union(union) => union.branches.iter().any(has_outer),
         BoundBody::Values(_) => false,
     }

@@ -14,8 +14,8 @@ use base::SqlError;
 use engine::{LockWait, Table};
 use syntax::ast::IndexHintKind;
 
-use crate::bind::frame::Frame;
-use crate::expr::{Aggregate, Expr, ExprType, function};
+use crate::bind::columns::{ColumnId, TableId};
+use crate::expr::{Aggregate, Expr, ExprType, SlotSet, function};
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
 
@@ -37,7 +37,7 @@ impl BoundQuery {
         let BoundBody::Block(block) = &self.body else { return false };
         let reads_subquery = |expr: &Expr| {
             let slots = expr.slots();
-            block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(subquery.slot))
+            block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(subquery.id))
         };
         let is_plain = block.grouping.is_none() && !block.distinct && !block.tables.is_empty();
         let has_limit = block.limit.count.is_some() || block.limit.offset.is_some();
@@ -88,7 +88,8 @@ pub(crate) struct Block {
     pub(crate) tables: Vec<BoundTable>,
     /// `None` without FROM.
     pub(crate) from: Option<FromTree>,
-    pub(crate) frame: Frame,
+    /// Columns of enclosing blocks that are read here, and in what stands in here.
+    pub(crate) outer: SlotSet,
     /// Conjuncts of WHERE.
     pub(crate) filter: Vec<Expr>,
     pub(crate) grouping: Option<Grouping>,
@@ -109,9 +110,8 @@ pub(crate) struct Block {
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {
     pub(crate) keys: Vec<Expr>,
-    /// WITH ROLLUP: the slot of each key.
-    pub(crate) rollup: Option<Vec<usize>>,
-    /// With their slots in the frame.
+    /// WITH ROLLUP: the column of each key.
+    pub(crate) rollup: Option<Vec<ColumnId>>,
     pub(crate) aggregates: Vec<BoundAggregate>,
 }
 
@@ -119,7 +119,8 @@ pub(crate) struct Grouping {
 #[derive(Debug)]
 pub(crate) struct BoundAggregate {
     pub(crate) call: Arc<Aggregate>,
-    pub(crate) slot: usize,
+    /// Its result.
+    pub(crate) id: ColumnId,
 }
 
 /// UNION of queries.
@@ -180,6 +181,7 @@ pub(crate) enum JoinKind {
 /// A table in FROM.
 #[derive(Debug)]
 pub(crate) struct BoundTable {
+    pub(crate) id: TableId,
     pub(crate) source: TableSource,
     /// Its database; `None` for a derived table.
     pub(crate) schema: Option<Arc<str>>,
@@ -192,6 +194,8 @@ pub(crate) struct BoundTable {
     pub(crate) outer_joined: bool,
     pub(crate) hints: Vec<IndexHint>,
     pub(crate) lock: Option<RowLock>,
+    /// Its row image, if the statement changes its rows.
+    pub(crate) image: Option<ColumnId>,
 }
 
 /// Where a table's rows come from.
@@ -222,13 +226,14 @@ pub(crate) struct IndexHint {
     pub(crate) indexes: Vec<usize>,
 }
 
-/// A subquery in an expression. Its result is in a slot of the block that it stands in.
+/// A subquery in an expression. Its result is a column of the block that it stands in.
 #[derive(Debug)]
 pub(crate) struct Subquery {
     /// `None` for a function that waits.
     pub(crate) query: Option<BoundQuery>,
     pub(crate) kind: SubqueryKind,
-    pub(crate) slot: usize,
+    /// Its result.
+    pub(crate) id: ColumnId,
     /// It uses columns of an enclosing block.
     pub(crate) correlated: bool,
     /// Nothing reads it before a row of the result is made: without rows it is not run (and cannot fail). The planner says so.
@@ -269,6 +274,26 @@ impl BoundQuery {
     }
 }
 
+impl SubqueryKind {
+    /// Expressions over rows of the block that it stands in.
+    pub(crate) fn exprs(&self) -> &[Expr] {
+        match self {
+            SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } => left,
+            SubqueryKind::Call { args, .. } => args,
+            SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Joined => &[],
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn exprs_mut(&mut self) -> &mut [Expr] {
+        match self {
+            SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } => left,
+            SubqueryKind::Call { args, .. } => args,
+            SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Joined => &mut [],
+        }
+    }
+}
+
 /// What the result of a subquery means.
 #[derive(Debug)]
 pub(crate) enum SubqueryKind {
@@ -276,14 +301,14 @@ pub(crate) enum SubqueryKind {
     Scalar,
     /// Whether there is a row.
     Exists,
-    /// `left op ANY (…)`; IN is `= ANY`. The comparison is over a frame of the left side's values and then the row's.
+    /// `left op ANY (…)`; IN is `= ANY`. The comparison is over a row of the left side's values and then the subquery's.
     Any { left: Vec<Expr>, comparison: Expr, equality: bool },
     /// `left op ALL (…)`; NOT IN is `<> ALL`.
     All { left: Vec<Expr>, comparison: Expr, equality: bool },
-    /// The comparison of a row with the one row that it gives, NULL if it gives none, 1242 if more. Over a frame as that of `Any`.
+    /// The comparison of a row with the one row that it gives, NULL if it gives none, 1242 if more. Over a row as that of `Any`.
     Row { left: Vec<Expr>, comparison: Expr },
     /// No subquery at all but a function that has to wait (SLEEP, GET_LOCK, …).
     Call { function: &'static str, args: Vec<Expr> },
-    /// It has become one of the block's tables; nobody reads its slot.
+    /// It has become one of the block's tables; nobody reads its result.
     Joined,
 }

@@ -10,8 +10,8 @@ use types::{ColumnType, Value};
 
 use crate::bind::Binder;
 use crate::bind::alias::Aliases;
+use crate::bind::columns::Columns;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::{Frame, SlotSource};
 use crate::bind::query::{Tail, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::select::into_variables;
@@ -30,7 +30,7 @@ impl<'a> Binder<'a> {
         let is_whole_statement = self.scopes.is_empty() && tail.order.is_empty();
         let is_distinct = distinct_until.is_some();
         let (types, distinct) =
-            settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement), is_distinct)?;
+            settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement), is_distinct, &self.columns)?;
         let columns: Vec<_> = branches[0].columns.clone();
         let columns: Vec<_> = if branches.len() == 1 {
             columns
@@ -90,6 +90,7 @@ fn settle_types(
     branches: &mut [BoundQuery],
     distinct_until: Option<usize>,
     is_distinct: bool,
+    columns: &Columns,
 ) -> Result<(Vec<ExprType>, Vec<ExprType>), SqlError> {
     let mut types = branches[0].types.clone();
     let mut distinct = types.clone();
@@ -107,9 +108,9 @@ fn settle_types(
         check_collations(branches, &types, is_distinct)?;
     }
     if let Some(last) = distinct_until {
-        branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct))?;
+        branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct, columns))?;
     }
-    branches.iter_mut().try_for_each(|branch| conform(branch, &types))?;
+    branches.iter_mut().try_for_each(|branch| conform(branch, &types, columns))?;
     let own = |(ty, distinct): (&ExprType, &ExprType)| match ty.kind.is_string() && distinct.kind.is_string() {
         true if distinct_until.is_some() => {
             ExprType { kind: distinct.kind, collation: distinct.collation, ..ty.clone() }
@@ -189,13 +190,14 @@ fn check_collations(branches: &[BoundQuery], types: &[ExprType], is_distinct: bo
 }
 
 /// Makes a branch's values those of the result's types.
-pub(super) fn conform(query: &mut BoundQuery, types: &[ExprType]) -> Result<(), SqlError> {
+pub(super) fn conform(query: &mut BoundQuery, types: &[ExprType], columns: &Columns) -> Result<(), SqlError> {
     match &mut query.body {
         BoundBody::Block(block) => {
-            bits_as_bytes(&mut block.select, types, &block.frame);
+            let is_own = |id| columns.place(id, &block.tables).is_some();
+            bits_as_bytes(&mut block.select, types, is_own);
             conform_row(&mut block.select, types)?;
         }
-        BoundBody::Union(union) => union.branches.iter_mut().try_for_each(|branch| conform(branch, types))?,
+        BoundBody::Union(union) => union.branches.iter_mut().try_for_each(|branch| conform(branch, types, columns))?,
         BoundBody::Values(rows) => rows.iter_mut().try_for_each(|row| conform_row(row, types))?,
     }
     query.types = types.to_vec();
@@ -203,12 +205,10 @@ pub(super) fn conform(query: &mut BoundQuery, types: &[ExprType]) -> Result<(), 
 }
 
 /// A BIT is a number beside short text, and a binary string beside a TEXT or BLOB if it is a table's column.
-fn bits_as_bytes(row: &mut [Expr], types: &[ExprType], frame: &Frame) {
+fn bits_as_bytes(row: &mut [Expr], types: &[ExprType], is_of_table: impl Fn(usize) -> bool) {
     for (expr, ty) in row.iter_mut().zip(types) {
         let is_long = matches!(ty.origin, Some(ColumnType::Text { .. } | ColumnType::Blob { .. }));
-        let of_table =
-            |slot: usize| frame.slots.get(slot).is_some_and(|slot| matches!(slot.source, SlotSource::Column { .. }));
-        if is_long && expr.as_column().is_some_and(of_table) {
+        if is_long && expr.as_column().is_some_and(&is_of_table) {
             *expr = function::bits_as_bytes(std::mem::replace(expr, Expr::null()));
         }
     }

@@ -14,6 +14,7 @@ use crate::expr::{
     EvalContext, Expr, ExprKind, ExprType, Kind, Strictness, build, convert_for_column, function, name_table,
 };
 use crate::parse::{ParseContext, parse_expr};
+use crate::plan::layout::Layout;
 
 /// What a column gets when the statement gives it nothing, or DEFAULT.
 #[derive(Clone, Debug)]
@@ -162,6 +163,24 @@ pub(crate) enum Assigned {
     Default(DefaultValue),
 }
 
+impl Assigned {
+    /// What is computed for it.
+    pub(crate) fn expr(&self) -> Option<&Expr> {
+        match self {
+            Assigned::Expr(expr) => Some(expr),
+            Assigned::Default(_) => None,
+        }
+    }
+
+    /// The same, to be changed.
+    pub(crate) fn expr_mut(&mut self) -> Option<&mut Expr> {
+        match self {
+            Assigned::Expr(expr) => Some(expr),
+            Assigned::Default(_) => None,
+        }
+    }
+}
+
 /// The assignments to one table, with what they entail.
 #[derive(Debug)]
 pub(crate) struct Assignments {
@@ -189,10 +208,18 @@ impl Assignments {
 
     /// The assigned expressions.
     pub(crate) fn exprs(&self) -> impl Iterator<Item = &Expr> {
-        self.list.iter().filter_map(|assignment| match &assignment.value {
-            Assigned::Expr(expr) => Some(expr),
-            Assigned::Default(_) => None,
-        })
+        self.list.iter().filter_map(|assignment| assignment.value.expr())
+    }
+
+    /// Makes them read and write rows of this layout.
+    pub(crate) fn lay(&mut self, layout: &Layout) {
+        for assignment in &mut self.list {
+            assignment.value.expr_mut().into_iter().for_each(|expr| layout.lay(expr));
+            assignment.slot = assignment.slot.and_then(|id| layout.find(id));
+            if let Kept::Itself(slot) = &mut assignment.kept {
+                *slot = layout.slot(*slot);
+            }
+        }
     }
 
     /// Whether a column is changed.

@@ -72,9 +72,10 @@ pub(crate) async fn plan_delete<'a>(
         binder.note_reads(&scope, UsedColumns::Named);
     }
     let images = images.into_iter();
-    let targets: Vec<Target> = images.map(|(table, image_slot)| Target::new(binder, table, image_slot)).collect();
+    let mut targets: Vec<Target> = images.map(|(table, image_slot)| Target::new(binder, table, image_slot)).collect();
     let block = changing_block(number, scope, from, filter, order, limit);
-    let block = block::plan_block(context, block).await?;
+    let block = block::plan_block(context, &mut binder.columns, block).await?;
+    targets.iter_mut().for_each(|target| target.image_slot = block.layout.slot(target.image_slot));
     let streams = targets.len() == 1 && may_stream(&block, &targets[0].table, |_| false);
     let looks_again = cascades_meet(targets.iter());
     Ok(DeletePlan { block, targets, ignore: delete.ignore, streams: streams && !looks_again, looks_again })

@@ -7,8 +7,8 @@ use engine::{Table, TableMode};
 use syntax::ast as sql;
 use types::Value;
 
+use crate::bind::columns::{Columns, TableId};
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::SlotSource;
 use crate::bind::from::{duplicate_column, target_table, wrong_column_list};
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{ColumnName, Scope, Visible, not_unique, row_id, unknown_column};
@@ -20,6 +20,7 @@ use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
 use crate::expr::{Expr, ExprKind, ExprType, WarningLevel, build};
 use crate::parse::LiteralRows;
+use crate::plan::layout::Layout;
 use crate::plan::node::QueryPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 
@@ -251,7 +252,7 @@ async fn plan_selected<'a>(
     count_literals(&mut bound, table, columns);
     let both = columns.iter().zip(&bound.types);
     let copied = both.map(|(&column, from)| Copied::by_dml(from, &table.def.columns[column].ty, true)).collect();
-    let plan = block::plan_query(context, bound).await?;
+    let plan = block::plan_query(context, &mut binder.columns, bound).await?;
     Ok(InsertSource::Query { plan, reads_target, copied })
 }
 
@@ -270,7 +271,7 @@ fn count_literals(query: &mut BoundQuery, table: &Table, columns: &[usize]) {
 /// The new row as ON DUPLICATE KEY UPDATE sees it: under its alias, with the columns that the statement names, in the order and by the
 /// names that it gives them.
 fn named_row(table: &Arc<Table>, insert: &sql::Insert, columns: &[usize]) -> Result<BoundTable, SqlError> {
-    let mut row = target_table(table, NO_NAME);
+    let mut row = target_table(TableId::default(), table, NO_NAME);
     let Some(alias) = &insert.alias else { return Ok(row) };
     row.alias = alias.name.text.clone();
     if *row.alias == *table.def.name {
@@ -306,9 +307,9 @@ fn plan_on_duplicate<'a>(
     query: Option<&mut BoundQuery>,
 ) -> Result<OnDuplicate, SqlError> {
     let mut scope = Scope { barrier: true, new_row: Some(1), ..Scope::default() };
-    scope.add_table(target_table(table, &table.def.name))?;
+    scope.add_table(target_table(binder.columns.add_table(), table, &table.def.name))?;
     scope.see(scope.visible_columns_of(0));
-    let number = scope.add_table(new_row)?;
+    let number = scope.add_table(BoundTable { id: binder.columns.add_table(), ..new_row })?;
     let hidden = insert.alias.is_none();
     let columns = scope.visible_columns_of(number).into_iter().map(|visible| Visible { hidden, ..visible });
     scope.see_more(columns);
@@ -328,10 +329,13 @@ fn plan_on_duplicate<'a>(
         UsedColumns::Named(list.iter().map(|assignment| assignment.column).collect()),
     );
     binder.note_reads(&scope, UsedColumns::Read);
-    let assignments = Assignments::new(binder, table, with_slots(list, &scope, 0, table))?;
-    let (old, new) = (scope.frame.columns_of(0), scope.frame.columns_of(1));
-    let beside = query.map(|query| select_beside(query, &scope)).unwrap_or_default();
-    Ok(OnDuplicate { width: scope.frame.width(), old, new, beside, assignments })
+    let list = with_columns(list, &binder.columns, scope.tables[0].id, table);
+    let mut assignments = Assignments::new(binder, table, list)?;
+    let layout = Layout::of_exprs(assignments.exprs(), &[]);
+    assignments.lay(&layout);
+    let [old, new] = [0, 1].map(|number| layout.of_table(&scope.tables[number], &binder.columns));
+    let beside = query.map(|query| select_beside(query, &scope, &layout, &binder.columns)).unwrap_or_default();
+    Ok(OnDuplicate { width: layout.width(), old, new, beside, assignments })
 }
 
 /// Tables of the scope that are not the SELECT's: the row that is there, and the new one.
@@ -358,6 +362,7 @@ fn see_tables(scope: &mut Scope, block: &Block) {
             }
         };
         scope.tables.push(BoundTable {
+            id: table.id,
             source,
             schema: table.schema.clone(),
             name: table.name.clone(),
@@ -366,21 +371,23 @@ fn see_tables(scope: &mut Scope, block: &Block) {
             outer_joined: table.outer_joined,
             hints: Vec::new(),
             lock: None,
+            image: None,
         });
         scope.see_more(scope.visible_columns_of(scope.tables.len() - 1));
     }
 }
 
 /// Makes the SELECT give the columns of its tables that are named, behind its own: their slots.
-fn select_beside(query: &mut BoundQuery, scope: &Scope) -> Vec<usize> {
+fn select_beside(query: &mut BoundQuery, scope: &Scope, layout: &Layout, columns: &Columns) -> Vec<usize> {
     let mut slots = Vec::new();
     let mut types = Vec::new();
     let Some(block) = named_block(query) else { return slots };
-    for table in 0..scope.tables.len().saturating_sub(OWN_ROWS) {
-        for (column, slot) in scope.frame.columns_of(table + OWN_ROWS) {
-            let ty = scope.frame.slots[slot].ty.clone();
-            let given = block.frame.slot(SlotSource::Column { table, column }, || ty.clone());
-            block.select.push(Expr { kind: ExprKind::Column { slot: given, utc: false }, ty: ty.clone() });
+    for table in scope.tables.iter().skip(OWN_ROWS) {
+        for (_, id) in columns.of_table(table.id) {
+            // Those that the SELECT alone names have no slot.
+            let Some(slot) = layout.find(id) else { continue };
+            let ty = columns.ty(id).clone();
+            block.select.push(Expr { kind: ExprKind::Column { slot: id, utc: false }, ty: ty.clone() });
             types.push(ty);
             slots.push(slot);
         }
@@ -425,11 +432,15 @@ pub(crate) fn bind_assigned<'a>(
     Ok(Assigned::Expr(for_column(value, column)))
 }
 
-/// Assignments to a table of the scope, which is `base`, with the slots of the columns that the frame has.
-pub(crate) fn with_slots(mut list: Vec<Assignment>, scope: &Scope, table: usize, base: &Table) -> Vec<Assignment> {
+/// Assignments to a table of the statement, which is `base`, with the numbers of those columns that are named.
+pub(crate) fn with_columns(
+    mut list: Vec<Assignment>,
+    columns: &Columns,
+    table: TableId,
+    base: &Table,
+) -> Vec<Assignment> {
     for assignment in &mut list {
-        let source = crate::bind::frame::SlotSource::Column { table, column: assignment.column };
-        assignment.slot = scope.frame.find(source);
+        assignment.slot = columns.find(table, assignment.column);
         let column = &base.def.columns[assignment.column];
         assignment.kept = Kept::of(&assignment.value, assignment.slot, column);
     }

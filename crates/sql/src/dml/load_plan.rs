@@ -20,6 +20,7 @@ use crate::expr::zero::implicit_default;
 use crate::expr::{Expr, SqlMode, VariableScope, build, function};
 use crate::load::Rules;
 use crate::parse::ast::{LoadData, LoadDuplicates, LoadTarget};
+use crate::plan::layout::Layout;
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 
@@ -96,12 +97,12 @@ pub(crate) async fn plan_load<'a>(
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }
     let mut scope = Scope { barrier: true, ..Scope::default() };
-    scope.add_table(target_table(&table, &load.table.name))?;
+    scope.add_table(target_table(binder.columns.add_table(), &table, &load.table.name))?;
     scope.see(scope.visible_columns_of(0));
     binder.scopes.push(scope);
     let targets = targets(binder, load, &table)?;
     let rules = Rules::new(format, escaped, charset, fixed_length(load, &table, &targets)?);
-    let set = bind_set(binder, load, &table, &targets, rules.charset())?;
+    let mut set = bind_set(binder, load, &table, &targets, rules.charset())?;
     let of_file = targets.iter().filter_map(|target| match target {
         Target::Column(column) => Some(*column),
         Target::Variable(_) => None,
@@ -113,10 +114,10 @@ pub(crate) async fn plan_load<'a>(
         let message = format!("You can't specify target table '{}' for update in FROM clause", load.table.name);
         return Err(SqlError::new(codes::UPDATE_TABLE_USED, message));
     }
-    let mut subqueries = Vec::with_capacity(scope.subqueries.len());
-    for subquery in scope.subqueries {
-        subqueries.push(block::plan_subquery(context, subquery).await?);
-    }
+    let layout = Layout::of_exprs(set.iter().filter_map(|set| set.value.expr()), &scope.subqueries);
+    set.iter_mut().filter_map(|set| set.value.expr_mut()).for_each(|expr| layout.lay(expr));
+    let (width, reads) = (layout.width(), layout.of_table(&scope.tables[0], &binder.columns));
+    let subqueries = block::plan_subqueries(context, &mut binder.columns, scope.subqueries, &layout).await?;
     let separators = [&format.field_end, &format.enclosed, escaped, &format.line_start, &format.line_end];
     Ok(LoadPlan {
         now: table.def.columns.iter().map(|column| time_of(binder, column)).collect::<Result<_, _>>()?,
@@ -128,8 +129,8 @@ pub(crate) async fn plan_load<'a>(
         has_line_ends: !format.line_end.is_empty(),
         targets,
         set,
-        width: scope.frame.width(),
-        reads: scope.frame.columns_of(0),
+        width,
+        reads,
         subqueries,
         warns: separators.iter().any(|text| !text.is_ascii()),
     })

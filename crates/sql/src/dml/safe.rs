@@ -2,10 +2,10 @@
 
 use base::{SqlError, codes};
 
-use crate::bind::frame::SlotSource;
 use crate::dml::assign::Assignments;
 use crate::dml::{DeletePlan, Target, UpdatePlan};
 use crate::expr::Expr;
+use crate::plan::node::SlotSource;
 use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource};
 
 impl UpdatePlan {

@@ -12,13 +12,13 @@ use types::Value;
 
 use crate::bind::Binder;
 use crate::bind::alias::NO_ALIASES;
+use crate::bind::columns::ColumnSource;
 use crate::bind::expr::{Clause, ExprScope};
-use crate::bind::frame::SlotSource;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
 use crate::dml::assign::{Assignment, Assignments, Kept, strictness};
 use crate::dml::foreign::update_row;
-use crate::dml::insert_plan::{bind_assigned, with_slots};
+use crate::dml::insert_plan::{bind_assigned, with_columns};
 use crate::dml::safe::check_key_conflict;
 use crate::dml::{Found, Target, cascades_meet, leaves_row, may_repeat, may_stream};
 use crate::exec::ExecContext;
@@ -90,7 +90,7 @@ pub(crate) async fn plan_update<'a>(
     note_uses(binder, &scope, of_from, &changed);
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
-        let list = with_slots(list, &scope, table, &base);
+        let list = with_columns(list, &binder.columns, scope.tables[table].id, &base);
         let assignments = Assignments::new(binder, &base, list)?;
         targets.push((Target::new(binder, base, image_slot), assignments));
     }
@@ -98,7 +98,11 @@ pub(crate) async fn plan_update<'a>(
     let mut block = changing_block(number, scope, from, filter, order, limit);
     // The values are computed over the block's rows: their subqueries have to be run for each.
     block.select = targets.iter().flat_map(|(_, assignments)| assignments.exprs()).cloned().collect();
-    let block = block::plan_block(context, block).await?;
+    let block = block::plan_block(context, &mut binder.columns, block).await?;
+    for (target, assignments) in &mut targets {
+        target.image_slot = block.layout.slot(target.image_slot);
+        assignments.lay(&block.layout);
+    }
     let streams = match &targets[..] {
         [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
         _ => false,
@@ -188,26 +192,30 @@ fn bind_assignment<'a>(
     Ok((table, Assignment { column, value, slot: None, kept: Kept::Nothing }))
 }
 
-/// Marks the tables that are changed: exclusive locks, and a slot for each row image. Others are read with shared locks.
+/// Marks the tables that are changed: exclusive locks, and a column for each row image. Others are read with shared locks.
 pub(crate) fn lock_targets(
     binder: &mut Binder<'_>,
     targets: &[usize],
     privilege: Privilege,
 ) -> Result<Vec<(std::sync::Arc<engine::Table>, usize)>, SqlError> {
-    let scope = binder.scope();
-    for (number, table) in scope.tables.iter_mut().enumerate() {
+    let level = binder.scopes.len() - 1;
+    for (number, table) in binder.scopes[level].tables.iter_mut().enumerate() {
         let exclusive = targets.contains(&number);
         table.lock = Some(RowLock { exclusive, wait: LockWait::Wait });
     }
     let mut images = Vec::with_capacity(targets.len());
     for &table in targets {
-        let TableSource::Base(base) = &scope.tables[table].source else {
-            let message = format!("The target table {} of the DELETE is not updatable", scope.tables[table].alias);
+        let bound = &binder.scopes[level].tables[table];
+        let TableSource::Base(base) = &bound.source else {
+            let message = format!("The target table {} of the DELETE is not updatable", bound.alias);
             return Err(SqlError::new(codes::NON_UPDATABLE_TABLE, message));
         };
         let base = base.clone();
-        let slot = scope.frame.slot(SlotSource::RowImage { table }, || ExprType::of_kind(Kind::Bytes));
-        images.push((base, slot));
+        let known = bound.image;
+        let new = || binder.columns.add(ColumnSource::RowImage, ExprType::of_kind(Kind::Bytes), level);
+        let image = known.unwrap_or_else(new);
+        binder.scopes[level].tables[table].image = Some(image);
+        images.push((base, image));
     }
     for (base, _) in &images {
         binder.lock_table(base, TableMode::IntentExclusive);
@@ -231,7 +239,7 @@ pub(crate) fn changing_block(
         number,
         tables: scope.tables,
         from,
-        frame: scope.frame,
+        outer: scope.outer,
         filter,
         order,
         limit,

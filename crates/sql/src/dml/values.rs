@@ -27,6 +27,7 @@ use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::BATCH_ROWS;
 use crate::expr::{Expr, ExprType};
 use crate::parse::{LiteralRows, hex_bytes};
+use crate::plan::layout::Layout;
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
 
@@ -71,7 +72,7 @@ pub(crate) async fn bind_values<'a>(
     targets: &[usize],
 ) -> Result<ValuesPlan, SqlError> {
     let mut scope = Scope { barrier: true, ..Scope::default() };
-    scope.add_table(target_table(table, &table.def.name))?;
+    scope.add_table(target_table(binder.columns.add_table(), table, &table.def.name))?;
     scope.see(scope.visible_columns_of(0));
     binder.scopes.push(scope);
     let mut bound = Vec::with_capacity(rows.len());
@@ -97,11 +98,11 @@ pub(crate) async fn bind_values<'a>(
     }
     let scope = binder.scopes.pop().unwrap_or_default();
     binder.note_reads(&scope, UsedColumns::Read);
-    let mut subqueries = Vec::with_capacity(scope.subqueries.len());
-    for subquery in scope.subqueries {
-        subqueries.push(block::plan_subquery(context, subquery).await?);
-    }
-    let (width, reads) = (scope.frame.width(), scope.frame.columns_of(0));
+    let exprs = bound.iter().flatten().filter_map(|value: &RowValue| value.expr.as_ref());
+    let layout = Layout::of_exprs(exprs, &scope.subqueries);
+    bound.iter_mut().flatten().flat_map(|value| &mut value.expr).for_each(|expr| layout.lay(expr));
+    let (width, reads) = (layout.width(), layout.of_table(&scope.tables[0], &binder.columns));
+    let subqueries = block::plan_subqueries(context, &mut binder.columns, scope.subqueries, &layout).await?;
     Ok(ValuesPlan {
         rows: bound,
         literals: literals.clone(),

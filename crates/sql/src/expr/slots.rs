@@ -43,6 +43,28 @@ impl SlotSet {
         self.bits.get(slot / 64).is_some_and(|word| word & (1 << (slot % 64)) != 0)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// Leaves the first ones.
+    pub fn truncate(&mut self, count: usize) {
+        for slot in self.slots.drain(count.min(self.slots.len())..) {
+            if let Some(word) = self.bits.get_mut(slot / 64) {
+                *word &= !(1 << (slot % 64));
+            }
+        }
+        if self.slots.len() <= FEW {
+            self.bits.clear();
+        }
+    }
+
     /// The slots, in the order in which they came.
     pub fn iter(&self) -> impl Iterator<Item = usize> + '_ {
         self.slots.iter().copied()
@@ -70,6 +92,11 @@ mod tests {
             }
             assert!(slots.iter().all(|&slot| set.contains(slot)));
             assert!(!set.contains(5003) && !set.contains(1 << 40));
+            let mut fewer = set.clone();
+            fewer.truncate(17);
+            assert!(fewer.iter().eq(slots.iter().take(17).copied()));
+            assert!(slots.iter().skip(17).all(|&slot| !fewer.contains(slot) && fewer.insert(slot)));
+            assert_eq!(fewer.len(), set.len());
             assert_eq!(set.into_vec(), slots);
         }
     }

@@ -9,7 +9,7 @@ use engine::Engine;
 use io::BoxFuture;
 use types::Value;
 
-use crate::bind::frame::SlotSource;
+use crate::bind::columns::Columns;
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, BoundTable, FromTree, Grouping, Limit, OrderItem, Subquery, SubqueryKind,
     TableSource, Union,
@@ -18,40 +18,42 @@ use crate::exec::ranges::key_ranges;
 use crate::expr::{Constancy, EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::PlanContext;
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
-use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_slots};
+use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_columns};
 use crate::plan::factor::{factor_conditions, factor_joins};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
+use crate::plan::layout::{Frame, Layout, used_columns, used_of};
 use crate::plan::nest::{Nest, dissolve, flatten};
 use crate::plan::node::{
     AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SubqueryPlan,
     UnionPlan,
 };
-use crate::plan::order::{extreme, groups_together};
+use crate::plan::order::{Of, extreme, groups_together};
 use crate::plan::sample::sample_keys;
 use crate::plan::semijoin::join_subqueries;
 
 /// Plans a query.
 pub(crate) fn plan_query<'a>(
     context: &'a PlanContext<'a>,
+    columns: &'a mut Columns,
     query: BoundQuery,
 ) -> BoxFuture<'a, Result<QueryPlan, SqlError>> {
     Box::pin(async move {
         let body = match query.body {
-            BoundBody::Block(block) => QueryBody::Block(Box::new(plan_block(context, *block).await?)),
-            BoundBody::Union(union) => QueryBody::Union(Box::new(plan_union(context, *union).await?)),
+            BoundBody::Block(block) => QueryBody::Block(Box::new(plan_block(context, columns, *block).await?)),
+            BoundBody::Union(union) => QueryBody::Union(Box::new(plan_union(context, columns, *union).await?)),
             BoundBody::Values(rows) => QueryBody::Values(rows),
         };
         Ok(QueryPlan { columns: query.columns, types: query.types, body, into: query.into })
     })
 }
 
-async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan, SqlError> {
+async fn plan_union(context: &PlanContext<'_>, columns: &mut Columns, union: Union) -> Result<UnionPlan, SqlError> {
     let mut branches = Vec::with_capacity(union.branches.len());
     for branch in union.branches {
-        branches.push(plan_query(context, branch).await?);
+        branches.push(plan_query(context, columns, branch).await?);
     }
-    let columns = union.distinct.into_iter().enumerate();
-    let distinct_keys = columns.map(|(slot, ty)| Expr::column(slot, ty)).collect();
+    let distinct_keys = union.distinct.into_iter().enumerate();
+    let distinct_keys = distinct_keys.map(|(slot, ty)| Expr::column(slot, ty)).collect();
     Ok(UnionPlan {
         branches,
         distinct_until: union.distinct_until,
@@ -63,55 +65,83 @@ async fn plan_union(context: &PlanContext<'_>, union: Union) -> Result<UnionPlan
 }
 
 /// Plans one block.
-pub(crate) async fn plan_block(context: &PlanContext<'_>, mut block: Block) -> Result<BlockPlan, SqlError> {
+pub(crate) async fn plan_block(
+    context: &PlanContext<'_>,
+    columns: &mut Columns,
+    mut block: Block,
+) -> Result<BlockPlan, SqlError> {
     factor_conditions(&mut block.filter);
     block.from.iter_mut().for_each(factor_joins);
     fold_conditions(context, &mut block.filter);
-    join_subqueries(&mut block)?;
+    join_subqueries(&mut block, columns)?;
     find_late_subqueries(&mut block);
-    let from = block.from.take();
-    let filter = std::mem::take(&mut block.filter);
-    let nest = {
-        let dependencies = Dependencies::new(&block);
-        let mut nest = from.map_or_else(Nest::default, |tree| flatten(tree, &dependencies));
-        let all = nest.all_tables();
-        nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies, all)));
-        dissolve(&mut nest, &block);
-        nest
-    };
-    let facts = table_facts(context, &block, &nest).await?;
-    let joined = plan_joins(context.engine, &block, nest, &facts)?;
+    let used = used_columns(&block);
+    let nest = nest_of(&mut block, columns);
+    let facts = table_facts(context, (&block, columns, &used), &nest).await?;
+    let joined = plan_joins(context.engine, (&block, columns, &used), nest, &facts)?;
     let constants = {
-        let dependencies = Dependencies::new(&block);
+        let dependencies = Dependencies::new(&block, columns);
         (0..block.subqueries.len()).filter(|&number| dependencies.is_constant(number)).collect()
     };
-    let root = finish(&mut block, joined, &facts);
+    let results = block.grouping.as_ref().map(|grouping| {
+        let aggregates = grouping.aggregates.iter().map(|aggregate| aggregate.id).collect();
+        (aggregates, grouping.rollup.clone().unwrap_or_default())
+    });
+    let (aggregates, keys) = results.unwrap_or_default();
+    let root = finish(&mut block, columns, joined, &facts);
+    let ids = block.subqueries.iter().map(|subquery| subquery.id).collect();
     let mut subqueries = Vec::with_capacity(block.subqueries.len());
     for subquery in std::mem::take(&mut block.subqueries) {
-        subqueries.push(plan_subquery(context, subquery).await?);
+        subqueries.push(plan_subquery(context, columns, subquery).await?);
     }
-    let mut tables = Vec::with_capacity(block.tables.len());
-    for table in std::mem::take(&mut block.tables) {
+    let mut plan = BlockPlan {
+        number: block.number,
+        width: 0,
+        slots: Vec::new(),
+        layout: Layout::default(),
+        outer: Vec::new(),
+        tables: Vec::new(),
+        subqueries,
+        constants,
+        root,
+        output: std::mem::take(&mut block.select),
+        count_found_rows: block.count_found_rows,
+    };
+    Frame { columns, used, tables: &block.tables, subqueries: ids, aggregates, keys }.lay(&mut plan);
+    plan.tables = plan_tables(context, columns, block.tables).await?;
+    Ok(plan)
+}
+
+/// FROM and WHERE of a block, which has them no more.
+fn nest_of(block: &mut Block, columns: &Columns) -> Nest {
+    let from = block.from.take();
+    let filter = std::mem::take(&mut block.filter);
+    let dependencies = Dependencies::new(block, columns);
+    let mut nest = from.map_or_else(Nest::default, |tree| flatten(tree, &dependencies));
+    let all = nest.all_tables();
+    nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies, all)));
+    dissolve(&mut nest, block, columns);
+    nest
+}
+
+async fn plan_tables(
+    context: &PlanContext<'_>,
+    columns: &mut Columns,
+    bound: Vec<BoundTable>,
+) -> Result<Vec<PlannedTable>, SqlError> {
+    let mut tables = Vec::with_capacity(bound.len());
+    for table in bound {
         let source = match table.source {
             TableSource::Base(base) => PlannedSource::Base(base),
             TableSource::Virtual(source) => PlannedSource::Virtual(source),
-            TableSource::Derived(query) => PlannedSource::Derived(Box::new(plan_query(context, *query).await?)),
+            TableSource::Derived(query) => {
+                PlannedSource::Derived(Box::new(plan_query(context, columns, *query).await?))
+            }
         };
         let columns = table.columns.into_iter().map(|column| column.name).collect();
         tables.push(PlannedTable { source, schema: table.schema, alias: table.alias, columns });
     }
-    Ok(BlockPlan {
-        number: block.number,
-        width: block.frame.width(),
-        slots: block.frame.slots.iter().map(|slot| slot.source).collect(),
-        outer: block.frame.outer_slots(),
-        tables,
-        subqueries,
-        constants,
-        root,
-        output: block.select,
-        count_found_rows: block.count_found_rows,
-    })
+    Ok(tables)
 }
 
 /// Finds the subqueries that are needed above the joins only.
@@ -120,15 +150,8 @@ fn find_late_subqueries(block: &mut Block) {
     block.filter.iter().for_each(|expr| expr.collect_slots(&mut early));
     block.from.iter().for_each(|tree| slots_of_joins(tree, &mut early));
     for subquery in &block.subqueries {
-        subquery.query.iter().for_each(|query| outer_slots(query, &mut early));
-        if let SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } =
-            &subquery.kind
-        {
-            left.iter().for_each(|expr| expr.collect_slots(&mut early));
-        }
-        if let SubqueryKind::Call { args, .. } = &subquery.kind {
-            args.iter().for_each(|expr| expr.collect_slots(&mut early));
-        }
+        subquery.query.iter().for_each(|query| outer_columns(query, &mut early));
+        subquery.kind.exprs().iter().for_each(|expr| expr.collect_slots(&mut early));
         subquery.guard.iter().for_each(|guard| guard.collect_slots(&mut early));
     }
     // A call of an outer join's condition has its place there.
@@ -136,13 +159,13 @@ fn find_late_subqueries(block: &mut Block) {
         let mut filtered = SlotSet::default();
         block.filter.iter().for_each(|expr| expr.collect_slots(&mut filtered));
         for subquery in &mut block.subqueries {
-            subquery.per_row = matches!(subquery.kind, SubqueryKind::Call { .. }) && filtered.contains(subquery.slot);
+            subquery.per_row = matches!(subquery.kind, SubqueryKind::Call { .. }) && filtered.contains(subquery.id);
         }
     }
     let results = block.select.iter().chain(&block.having).chain(block.order.iter().map(|item| &item.expr));
     results.for_each(|expr| expr.collect_slots(&mut above));
     for subquery in &mut block.subqueries {
-        subquery.late = above.contains(subquery.slot) && !early.contains(subquery.slot);
+        subquery.late = above.contains(subquery.id) && !early.contains(subquery.id);
     }
 }
 
@@ -173,9 +196,13 @@ fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalC
 }
 
 /// Plans a subquery of an expression.
-pub(crate) async fn plan_subquery(context: &PlanContext<'_>, subquery: Subquery) -> Result<SubqueryPlan, SqlError> {
+async fn plan_subquery(
+    context: &PlanContext<'_>,
+    columns: &mut Columns,
+    subquery: Subquery,
+) -> Result<SubqueryPlan, SqlError> {
     let query = match subquery.query {
-        Some(query) => Some(plan_query(context, query).await?),
+        Some(query) => Some(plan_query(context, columns, query).await?),
         None => None,
     };
     let hashed = match (&subquery.kind, &query) {
@@ -187,14 +214,30 @@ pub(crate) async fn plan_subquery(context: &PlanContext<'_>, subquery: Subquery)
         }
         _ => None,
     };
-    let Subquery { kind, slot, correlated, guard, .. } = subquery;
-    Ok(SubqueryPlan { query, kind, slot, correlated, hashed, guard })
+    let Subquery { kind, id, correlated, guard, .. } = subquery;
+    Ok(SubqueryPlan { query, kind, slot: id, correlated, hashed, guard })
+}
+
+/// Plans subqueries of expressions that are no block's, over rows of this layout.
+pub(crate) async fn plan_subqueries(
+    context: &PlanContext<'_>,
+    columns: &mut Columns,
+    subqueries: Vec<Subquery>,
+    layout: &Layout,
+) -> Result<Vec<SubqueryPlan>, SqlError> {
+    let mut planned = Vec::with_capacity(subqueries.len());
+    for subquery in subqueries {
+        let mut subquery = plan_subquery(context, columns, subquery).await?;
+        layout.lay_subquery(&mut subquery);
+        planned.push(subquery);
+    }
+    Ok(planned)
 }
 
 /// Sizes of the tables, and of the ranges whose values are literals.
 async fn table_facts(
     context: &PlanContext<'_>,
-    block: &Block,
+    (block, columns, used): (&Block, &Columns, &SlotSet),
     nest: &Nest,
 ) -> Result<Vec<Option<TableFacts>>, SqlError> {
     let mut conditions = Vec::new();
@@ -205,10 +248,9 @@ async fn table_facts(
             all.push(None);
             continue;
         };
-        let columns = block.frame.columns_of(number).into_iter().map(|(column, _)| column).collect();
-        let needs_image = block.frame.find(SlotSource::RowImage { table: number }).is_some();
+        let read = used_of(columns, used, bound).into_iter().map(|(column, _)| column).collect();
         let rows = context.engine.estimate_rows(table);
-        let Some(mut facts) = TableFacts::new(bound, rows, columns, needs_image) else {
+        let Some(mut facts) = TableFacts::new(bound, rows, read, bound.image.is_some()) else {
             all.push(None);
             continue;
         };
@@ -257,9 +299,14 @@ async fn count_ranges(
     Ok(())
 }
 
-fn plan_joins(engine: &Engine, block: &Block, nest: Nest, facts: &[Option<TableFacts>]) -> Result<Joined, SqlError> {
+fn plan_joins(
+    engine: &Engine,
+    (block, columns, used): (&Block, &Columns, &SlotSet),
+    nest: Nest,
+    facts: &[Option<TableFacts>],
+) -> Result<Joined, SqlError> {
     let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(engine, table)).collect();
-    let planner = JoinPlanner { block, facts, source_rows: &source_rows };
+    let planner = JoinPlanner { block, columns, used, facts, source_rows: &source_rows };
     let limit = match (&block.limit.count, &block.limit.offset) {
         (Some(count), offset) => {
             literal_count(count).map(|rows| rows + offset.as_ref().and_then(literal_count).unwrap_or(0.0))
@@ -327,7 +374,7 @@ fn single_extreme(block: &Block) -> Option<OrderItem> {
 }
 
 /// Everything above the joins.
-fn finish(block: &mut Block, joined: Joined, facts: &[Option<TableFacts>]) -> Node {
+fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<TableFacts>]) -> Node {
     let mut node = joined.node;
     let mut ordered = joined.ordered;
     let mut applied: Vec<usize> = applied_in(&node);
@@ -337,47 +384,47 @@ fn finish(block: &mut Block, joined: Joined, facts: &[Option<TableFacts>]) -> No
             let order = aggregate.call.order_by.iter().map(|(expr, _)| expr);
             aggregate.call.args.iter().chain(order)
         });
-        node = apply_for(block, node, grouping.keys.iter().chain(read), &mut applied);
+        node = apply_for((block, columns), node, grouping.keys.iter().chain(read), &mut applied);
         if single_extreme.is_some() && ordered {
-            node = first_value(block, node, &single_extreme);
+            node = first_value(columns, node, &single_extreme);
         }
-        node = group(block, node, grouping, facts);
+        node = group((block, columns), node, grouping, facts);
         ordered = block.order.is_empty();
     }
     let having = std::mem::take(&mut block.having);
-    node = apply_for(block, node, having.iter(), &mut applied);
+    node = apply_for((block, columns), node, having.iter(), &mut applied);
     if !having.is_empty() {
         node = Node::Filter { input: Box::new(node), conditions: having };
     }
     if block.distinct {
-        node = apply_for(block, node, block.select.iter(), &mut applied);
+        node = apply_for((block, columns), node, block.select.iter(), &mut applied);
         node = Node::Distinct { input: Box::new(node), keys: block.select.clone() };
     }
     let limit = std::mem::take(&mut block.limit);
     if !ordered && !block.order.is_empty() {
-        node = apply_for(block, node, block.order.iter().map(|item| &item.expr), &mut applied);
+        node = apply_for((block, columns), node, block.order.iter().map(|item| &item.expr), &mut applied);
         let kept = if block.count_found_rows { Limit::default() } else { limit.clone() };
         node = Node::Sort { input: Box::new(node), keys: block.order.clone(), limit: kept };
     }
     if limit.count.is_some() || limit.offset.is_some() {
         node = Node::Limit { input: Box::new(node), limit };
     }
-    apply_for(block, node, block.select.iter(), &mut applied)
+    apply_for((block, columns), node, block.select.iter(), &mut applied)
 }
 
 /// MIN or MAX by index: rows with NULL are skipped, and the first of the others is enough.
-fn first_value(block: &Block, node: Node, item: &Option<OrderItem>) -> Node {
+fn first_value(columns: &Columns, node: Node, item: &Option<OrderItem>) -> Node {
     let Some(item) = item else { return node };
     let not_null = crate::expr::build::not(crate::expr::build::is_null(item.expr.clone()));
-    let nullable = item.expr.as_column().is_some_and(|slot| block.frame.slots[slot].ty.nullable);
+    let nullable = item.expr.as_column().is_some_and(|id| columns.ty(id).nullable);
     let input = if nullable { Node::Filter { input: Box::new(node), conditions: vec![not_null] } } else { node };
     let limit = Limit { count: Some(Expr::int(1)), offset: None };
     Node::Limit { input: Box::new(input), limit }
 }
 
-fn group(block: &Block, node: Node, grouping: Grouping, facts: &[Option<TableFacts>]) -> Node {
+fn group(of: (&Block, &Columns), node: Node, grouping: Grouping, facts: &[Option<TableFacts>]) -> Node {
     let together =
-        !grouping.keys.is_empty() && grouping.rollup.is_none() && arrives_grouped(block, &node, &grouping.keys, facts);
+        !grouping.keys.is_empty() && grouping.rollup.is_none() && arrives_grouped(of, &node, &grouping.keys, facts);
     let mut input = node;
     let grows = grouping.aggregates.iter().any(|aggregate| aggregate.call.grows());
     let sorted = !grouping.keys.is_empty() && !together && (grouping.rollup.is_some() || grows);
@@ -385,25 +432,26 @@ fn group(block: &Block, node: Node, grouping: Grouping, facts: &[Option<TableFac
         let keys = grouping.keys.iter().map(|expr| OrderItem { expr: expr.clone(), descending: false }).collect();
         input = Node::Sort { input: Box::new(input), keys, limit: Limit::default() };
     }
-    let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.slot)).collect();
+    let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.id)).collect();
     let ordered = together || sorted;
     let (keys, rollup) = (grouping.keys, grouping.rollup);
     Node::Aggregate(Box::new(AggregateNode { input, keys, ordered, rollup, aggregates }))
 }
 
 /// Whether the rows of a group come one after the other, because of the index that the first table is read by.
-fn arrives_grouped(block: &Block, node: &Node, keys: &[Expr], facts: &[Option<TableFacts>]) -> bool {
+fn arrives_grouped(of: (&Block, &Columns), node: &Node, keys: &[Expr], facts: &[Option<TableFacts>]) -> bool {
     match node {
-        Node::Filter { input, .. } | Node::Apply { input, .. } => arrives_grouped(block, input, keys, facts),
+        Node::Filter { input, .. } | Node::Apply { input, .. } => arrives_grouped(of, input, keys, facts),
         Node::Join(join) if matches!(join.method, crate::plan::node::JoinMethod::NestedLoop) => {
             match join.inner_slots.is_empty() {
-                true => arrives_grouped(block, &join.inner, keys, facts),
-                false => arrives_grouped(block, &join.outer, keys, facts),
+                true => arrives_grouped(of, &join.inner, keys, facts),
+                false => arrives_grouped(of, &join.outer, keys, facts),
             }
         }
         Node::Access(access) => match (&access.method, &facts[access.table]) {
             (AccessMethod::Index(index, _), Some(facts)) => {
-                groups_together(index, &facts.table, access.table, keys, &block.frame)
+                let of = Of { columns: of.1, table: of.0.tables[access.table].id };
+                groups_together(index, &facts.table, keys, of)
             }
             _ => false,
         },
@@ -412,8 +460,13 @@ fn arrives_grouped(block: &Block, node: &Node, keys: &[Expr], facts: &[Option<Ta
 }
 
 /// Runs the subqueries that some expressions read and that were not run below.
-fn apply_for<'e>(block: &Block, node: Node, exprs: impl Iterator<Item = &'e Expr>, applied: &mut Vec<usize>) -> Node {
-    let dependencies = Dependencies::new(block);
+fn apply_for<'e>(
+    (block, columns): (&Block, &Columns),
+    node: Node,
+    exprs: impl Iterator<Item = &'e Expr>,
+    applied: &mut Vec<usize>,
+) -> Node {
+    let dependencies = Dependencies::new(block, columns);
     let mut subqueries = Vec::new();
     for number in exprs.flat_map(|expr| dependencies.of(expr).subqueries) {
         if !applied.contains(&number) {

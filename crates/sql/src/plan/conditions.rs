@@ -1,6 +1,9 @@
 //! Conditions taken apart: what each needs before it can be checked, and which intervals of which column it asks for.
 
-use crate::bind::frame::SlotSource;
+use std::collections::HashMap;
+
+use crate::bind::columns::{ColumnId, ColumnSource, Columns};
+use crate::bind::scope::place_of;
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Subquery, SubqueryKind};
 use crate::expr::build::is_by_bits;
 use crate::expr::order;
@@ -53,31 +56,29 @@ pub(crate) struct Needs {
 /// What the expressions of a block need.
 pub(crate) struct Dependencies<'b> {
     block: &'b Block,
+    columns: &'b Columns,
+    /// Where the subqueries are, by their results.
+    places: HashMap<ColumnId, usize>,
     /// Per subquery; those without table or aggregate, and without a left side, are constants.
     subqueries: Vec<Needs>,
 }
 
 impl<'b> Dependencies<'b> {
-    pub(crate) fn new(block: &'b Block) -> Self {
-        let mut dependencies = Dependencies { block, subqueries: Vec::new() };
+    pub(crate) fn new(block: &'b Block, columns: &'b Columns) -> Self {
+        let mut dependencies = Dependencies { block, columns, places: HashMap::new(), subqueries: Vec::new() };
         for subquery in &block.subqueries {
             let mut needs = Needs::default();
             if let Some(query) = &subquery.query {
                 let mut slots = SlotSet::default();
-                outer_slots(query, &mut slots);
-                slots.iter().for_each(|slot| dependencies.add_slot(slot, &mut needs));
+                outer_columns(query, &mut slots);
+                slots.iter().for_each(|id| dependencies.add_column(id, &mut needs));
             }
-            match &subquery.kind {
-                SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } | SubqueryKind::Row { left, .. } => {
-                    left.iter().for_each(|expr| dependencies.add(expr, &mut needs));
-                }
-                SubqueryKind::Call { args, .. } => args.iter().for_each(|expr| dependencies.add(expr, &mut needs)),
-                SubqueryKind::Scalar | SubqueryKind::Exists | SubqueryKind::Joined => {}
-            }
+            subquery.kind.exprs().iter().for_each(|expr| dependencies.add(expr, &mut needs));
             subquery.guard.iter().for_each(|guard| dependencies.add(guard, &mut needs));
             if subquery.per_row {
                 needs.tables = (0..block.tables.len()).map(TableSet::one).fold(needs.tables, TableSet::with);
             }
+            dependencies.places.insert(subquery.id, dependencies.subqueries.len());
             dependencies.subqueries.push(needs);
         }
         dependencies
@@ -102,16 +103,23 @@ impl<'b> Dependencies<'b> {
     }
 
     fn add(&self, expr: &Expr, needs: &mut Needs) {
-        expr.slots().iter().for_each(|slot| self.add_slot(slot, needs));
+        expr.slots().iter().for_each(|id| self.add_column(id, needs));
     }
 
-    fn add_slot(&self, slot: usize, needs: &mut Needs) {
-        match self.block.frame.slots[slot].source {
-            SlotSource::Column { table, .. } | SlotSource::RowImage { table } => {
-                needs.tables = needs.tables.with(TableSet::one(table));
+    fn add_column(&self, id: ColumnId, needs: &mut Needs) {
+        match self.columns.source(id) {
+            ColumnSource::Column { table, .. } => {
+                // Those of other blocks are there already.
+                let place = place_of(table, &self.block.tables);
+                place.into_iter().for_each(|table| needs.tables = needs.tables.with(TableSet::one(table)));
             }
-            SlotSource::Aggregate { .. } | SlotSource::Key { .. } => needs.aggregates = true,
-            SlotSource::Subquery { index } if !self.is_constant(index) => {
+            ColumnSource::Aggregate | ColumnSource::Key if self.block.outer.contains(id) => {}
+            ColumnSource::Aggregate | ColumnSource::Key => needs.aggregates = true,
+            ColumnSource::RowImage => {}
+            ColumnSource::Subquery => {
+                let Some(index) = self.places.get(&id).copied().filter(|index| !self.is_constant(*index)) else {
+                    return;
+                };
                 let inner = &self.subqueries[index];
                 needs.tables = needs.tables.with(inner.tables);
                 needs.aggregates |= inner.aggregates;
@@ -121,18 +129,20 @@ impl<'b> Dependencies<'b> {
                     }
                 }
             }
-            SlotSource::Subquery { .. } | SlotSource::Outer { .. } => {}
         }
+    }
+
+    /// The block's table and its column, if it is one.
+    fn place(&self, id: ColumnId) -> Option<(usize, usize)> {
+        self.columns.place(id, &self.block.tables)
     }
 }
 
-/// The slots of the enclosing block that a query reads.
-pub(crate) fn outer_slots(query: &BoundQuery, slots: &mut SlotSet) {
+/// The columns of enclosing blocks that a query reads.
+pub(crate) fn outer_columns(query: &BoundQuery, ids: &mut SlotSet) {
     match &query.body {
-        BoundBody::Block(block) => {
-            block.frame.outer_slots().iter().for_each(|&(there, _)| _ = slots.insert(there));
-        }
-        BoundBody::Union(union) => union.branches.iter().for_each(|branch| outer_slots(branch, slots)),
+        BoundBody::Block(block) => block.outer.iter().for_each(|id| _ = ids.insert(id)),
+        BoundBody::Union(union) => union.branches.iter().for_each(|branch| outer_columns(branch, ids)),
         BoundBody::Values(_) => {}
     }
 }
@@ -166,11 +176,9 @@ impl Condition {
         }
         let mut asks = Vec::new();
         if needs.subqueries.is_empty() {
-            for slot in leading_columns(&expr) {
-                let SlotSource::Column { table, column } = dependencies.block.frame.slots[slot].source else {
-                    continue;
-                };
-                if let Some(intervals) = intervals(&expr, slot)
+            for id in leading_columns(&expr) {
+                let Some((table, column)) = dependencies.place(id) else { continue };
+                if let Some(intervals) = intervals(&expr, id)
                     && let Some(needs) = interval_needs(&intervals, table, dependencies)
                 {
                     asks.push(Asked { table, column, intervals, needs });
@@ -340,11 +348,10 @@ fn comparable(column: &ExprType, value: &ExprType) -> bool {
 
 /// Whether the condition cannot hold when all columns of these tables are NULL: then an outer join that would make them
 /// NULL is an inner one.
-pub(crate) fn rejects_null(expr: &Expr, block: &Block, tables: TableSet) -> bool {
+pub(crate) fn rejects_null(expr: &Expr, block: &Block, columns: &Columns, tables: TableSet) -> bool {
     let is_one = |expr: &Expr| {
-        expr.as_column().is_some_and(|slot| {
-            matches!(block.frame.slots[slot].source, SlotSource::Column { table, .. } if tables.meets(TableSet::one(table)))
-        })
+        let place = expr.as_column().and_then(|id| columns.place(id, &block.tables));
+        place.is_some_and(|(table, _)| tables.meets(TableSet::one(table)))
     };
     match &expr.kind {
         ExprKind::Compare { op: CompareOp::NullSafeEq, .. } => false,
@@ -352,8 +359,8 @@ pub(crate) fn rejects_null(expr: &Expr, block: &Block, tables: TableSet) -> bool
         ExprKind::In { value, .. } => is_one(value),
         ExprKind::Between { args } => is_one(&args[0]),
         ExprKind::Like { args, .. } => args.iter().any(is_one),
-        ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, block, tables)),
-        ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, block, tables)),
+        ExprKind::And(parts) => parts.iter().any(|part| rejects_null(part, block, columns, tables)),
+        ExprKind::Or(parts) => parts.iter().all(|part| rejects_null(part, block, columns, tables)),
         ExprKind::Not(inner) => match &inner.kind {
             ExprKind::IsNull(arg) => is_one(arg),
             ExprKind::In { value, .. } => is_one(value),

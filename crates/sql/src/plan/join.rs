@@ -5,14 +5,15 @@
 
 use base::SqlError;
 
-use crate::bind::frame::SlotSource;
+use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, SlotSet, order};
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
+use crate::plan::layout::used_of;
 use crate::plan::nest::{Nest, OuterJoin};
 use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
-use crate::plan::order::gives_order;
+use crate::plan::order::{Of, gives_order};
 use syntax::grammar::too_many_tables;
 
 /// Comparing one pair of rows in a join by pairs, or one row in a hash join.
@@ -37,6 +38,9 @@ pub(crate) struct Joined {
 /// Plans the joins of one block.
 pub(crate) struct JoinPlanner<'p> {
     pub(crate) block: &'p Block,
+    pub(crate) columns: &'p Columns,
+    /// Those that anything in the block reads.
+    pub(crate) used: &'p SlotSet,
     /// Per table; `None` for virtual and derived ones.
     pub(crate) facts: &'p [Option<TableFacts>],
     /// Per table, about how many rows a virtual or derived one has.
@@ -149,7 +153,7 @@ impl JoinPlanner<'_> {
 
     fn join_outer(&self, before: Joined, outer: OuterJoin, present: TableSet) -> Result<Joined, SqlError> {
         let mut nest = outer.nest;
-        let inner_slots = self.slots_of(outer.tables);
+        let inner_slots = self.given_by(outer.tables);
         if let ([table], true) = (&nest.tables[..], nest.outer.is_empty()) {
             let table = *table;
             let here = TableSet::one(table);
@@ -173,13 +177,27 @@ impl JoinPlanner<'_> {
         Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered })
     }
 
-    fn slots_of(&self, tables: TableSet) -> Vec<usize> {
-        let of_tables = |source: SlotSource| match source {
-            SlotSource::Column { table, .. } | SlotSource::RowImage { table } => tables.meets(TableSet::one(table)),
-            _ => false,
-        };
-        let slots = self.block.frame.slots.iter().enumerate();
-        slots.filter(|(_, slot)| of_tables(slot.source)).map(|(number, _)| number).collect()
+    /// A table of the block.
+    pub(super) fn of(&self, table: usize) -> Of<'_> {
+        Of { columns: self.columns, table: self.block.tables[table].id }
+    }
+
+    /// The columns of a table that are read: (position in the table, number), by position.
+    fn columns_of(&self, table: usize) -> Vec<(usize, ColumnId)> {
+        used_of(self.columns, self.used, &self.block.tables[table])
+    }
+
+    /// What these tables give a row.
+    fn given_by(&self, tables: TableSet) -> Vec<ColumnId> {
+        let of_tables = (0..self.block.tables.len()).filter(|table| tables.meets(TableSet::one(*table)));
+        let mut ids: Vec<ColumnId> = of_tables
+            .flat_map(|table| {
+                let columns = self.columns_of(table).into_iter().map(|(_, id)| id);
+                columns.chain(self.block.tables[table].image)
+            })
+            .collect();
+        ids.sort_unstable();
+        ids
     }
 
     /// Joins one more table of an inner nest.
@@ -202,7 +220,7 @@ impl JoinPlanner<'_> {
         let Some(facts) = &self.facts[table] else {
             let rows = self.source_rows[table];
             // Rows that are read again, for other rows before them, are kept.
-            let once = present.is_empty() && self.block.frame.outer_slots().is_empty();
+            let once = present.is_empty() && self.block.outer.is_empty();
             let node = self.source_access(table, conditions, once);
             return Joined { node, rows, ordered: wanted.order.is_empty() };
         };
@@ -219,7 +237,7 @@ impl JoinPlanner<'_> {
             }
         }
         for path in paths {
-            let turned = gives_order(&path.access, &facts.table, table, wanted.order, &self.block.frame);
+            let turned = gives_order(&path.access, &facts.table, wanted.order, self.of(table));
             let passing = self.passing_rows(&path, &conditions);
             let read = match wanted.rows {
                 Some(rows) if turned.is_some() && passing > 0.0 => (rows * path.rows / passing).min(path.rows),
@@ -264,7 +282,7 @@ impl JoinPlanner<'_> {
         here: TableSet,
         left: bool,
     ) -> Joined {
-        let (inner_slots, ordered) = (self.slots_of(here), before.ordered);
+        let (inner_slots, ordered) = (self.given_by(here), before.ordered);
         if let Some(path) = self.lookup_path(table, &conditions, present, before.rows) {
             let fanout = if left {
                 self.passing_rows(&path, &conditions).max(1.0)
@@ -331,7 +349,7 @@ impl JoinPlanner<'_> {
 
     /// Equalities between the table and those before it.
     fn hash_keys(&self, cross: Vec<Condition>, here: TableSet) -> (Vec<HashKey>, Vec<Condition>) {
-        let dependencies = Dependencies::new(self.block);
+        let dependencies = Dependencies::new(self.block, self.columns);
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
         for condition in cross {
             let key = match &condition.expr.kind {
@@ -364,7 +382,7 @@ impl JoinPlanner<'_> {
         Node::Access(Box::new(AccessNode {
             table,
             method: AccessMethod::All { streams },
-            decode: self.block.frame.columns_of(table),
+            decode: self.columns_of(table),
             row_image: None,
             index_filter: Vec::new(),
             index_decode: Vec::new(),
@@ -390,7 +408,7 @@ impl JoinPlanner<'_> {
         possible: Vec<usize>,
     ) -> Node {
         let passing = self.passing_rows(&path, &conditions);
-        let decode = self.block.frame.columns_of(table);
+        let decode = self.columns_of(table);
         let covering = &facts.table.codec.indexes[path.access.index].covered;
         let position = |column: usize| covering.iter().position(|&covered| covered == column);
         let on_index: Vec<(usize, usize)> =
@@ -417,7 +435,7 @@ impl JoinPlanner<'_> {
             for_order: false,
             method: AccessMethod::Index(path.access, path.covered),
             decode,
-            row_image: self.block.frame.find(SlotSource::RowImage { table }),
+            row_image: self.block.tables[table].image,
             index_filter: exprs(index_filter),
             index_decode,
             filter: exprs(filter),

@@ -94,7 +94,7 @@ impl Search<'_> {
     /// A small bonus for beginning with the table that gives the wanted order.
     fn sort_cost(&self, order: &[usize], rows: f64) -> f64 {
         let Some(&first) = order.first() else { return 0.0 };
-        let of_first = |item: &OrderItem| crate::plan::order::column_of(&item.expr, first, &self.planner.block.frame);
+        let of_first = |item: &OrderItem| self.planner.of(first).column(&item.expr);
         if self.wanted.order.iter().all(|item| of_first(item).is_some()) { 0.0 } else { 0.1 * rows }
     }
 

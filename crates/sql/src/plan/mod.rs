@@ -16,6 +16,7 @@
 //! | `join`, `join_order` | join methods and order |
 //! | `semijoin` | `IN (SELECT …)` as a join |
 //! | `block` | everything around the joins: grouping, order, subqueries |
+//! | `layout` | places in rows, given last |
 //! | `explain` | EXPLAIN in its three formats |
 
 pub(crate) mod access;
@@ -25,6 +26,7 @@ mod explain;
 mod factor;
 mod join;
 mod join_order;
+pub(crate) mod layout;
 mod nest;
 pub(crate) mod node;
 mod order;
@@ -302,7 +304,7 @@ async fn plan_kind<'a>(
         Statement::Query(query) => {
             let mut bound = binder.bind_query(query)?;
             bound.show_own_digits();
-            PlanKind::Query(block::plan_query(context, bound).await?)
+            PlanKind::Query(block::plan_query(context, &mut binder.columns, bound).await?)
         }
         Statement::Insert(insert) => {
             PlanKind::Insert(Box::new(crate::dml::plan_insert(context, binder, insert).await?))
@@ -316,7 +318,7 @@ async fn plan_kind<'a>(
         Statement::Load(load) => PlanKind::Load(Box::new(crate::dml::plan_load(context, binder, load).await?)),
         Statement::Do(query) => {
             let bound = binder.bind_query(query)?;
-            PlanKind::Do(block::plan_query(context, bound).await?)
+            PlanKind::Do(block::plan_query(context, &mut binder.columns, bound).await?)
         }
         Statement::Explain(explain) => {
             let plan = Box::pin(plan_statement(context, &explain.statement)).await?;

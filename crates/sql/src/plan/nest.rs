@@ -1,6 +1,7 @@
 //! FROM and WHERE as a *nest*: tables that are joined inner, in any order, and outer joins that hang on them, each with a
 //! nest of its own. An outer join whose rows of NULLs cannot pass WHERE is an inner one and is dissolved.
 
+use crate::bind::columns::Columns;
 use crate::bind::from::tables_of;
 use crate::bind::tree::{Block, FromTree, JoinKind};
 use crate::plan::conditions::{Condition, Dependencies, TableSet, rejects_null};
@@ -65,11 +66,11 @@ pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
 }
 
 /// Turns outer joins into inner ones where a condition drops their rows of NULLs anyway.
-pub(crate) fn dissolve(nest: &mut Nest, block: &Block) {
+pub(crate) fn dissolve(nest: &mut Nest, block: &Block, columns: &Columns) {
     let mut at = 0;
     while at < nest.outer.len() {
         let tables = nest.outer[at].tables;
-        if nest.conditions.iter().any(|condition| rejects_null(&condition.expr, block, tables)) {
+        if nest.conditions.iter().any(|condition| rejects_null(&condition.expr, block, columns, tables)) {
             let mut inner = nest.outer.remove(at).nest;
             nest.tables.append(&mut inner.tables);
             nest.outer.append(&mut inner.outer);
@@ -80,6 +81,6 @@ pub(crate) fn dissolve(nest: &mut Nest, block: &Block) {
         }
     }
     for outer in &mut nest.outer {
-        dissolve(&mut outer.nest, block);
+        dissolve(&mut outer.nest, block, columns);
     }
 }

@@ -1,19 +1,57 @@
 //! The plan: what the executor runs, and EXPLAIN prints.
 //!
 //! A [`Plan`] is immutable and shared: it holds no parameter values, so a prepared statement keeps it as long as the catalog
-//! has not changed. Inside a block every node works on rows of the block's [frame](crate::bind::frame).
+//! has not changed. Inside a block every node works on rows of one shape, the block's *frame*, and fills in what it knows of them: places in it
+//! ([slots](SlotSource)) are given last ([`crate::plan::layout`]).
 
 use std::sync::Arc;
 
 use engine::Table;
 
-use crate::bind::frame::SlotSource;
 use crate::bind::tree::{Limit, OrderItem, RowLock, SubqueryKind};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
+use crate::plan::layout::Layout;
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
+
+/// What the value in a slot is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SlotSource {
+    /// A column of a table.
+    Column {
+        /// Position among the block's tables.
+        table: usize,
+        /// Position among the table's columns.
+        column: usize,
+    },
+    /// The row image of a table that is going to be changed.
+    RowImage {
+        /// Position among the block's tables.
+        table: usize,
+    },
+    /// A slot of the enclosing block, copied when the block is opened.
+    Outer {
+        /// The slot there.
+        slot: usize,
+    },
+    /// The result of a subquery.
+    Subquery {
+        /// Position among the block's subqueries.
+        index: usize,
+    },
+    /// A key of GROUP BY … WITH ROLLUP.
+    Key {
+        /// Position among the keys.
+        index: usize,
+    },
+    /// An aggregate's result.
+    Aggregate {
+        /// Position among the block's aggregates.
+        index: usize,
+    },
+}
 
 /// A query: SELECT, UNION, VALUES.
 #[derive(Debug)]
@@ -45,6 +83,8 @@ pub(crate) struct BlockPlan {
     pub(crate) width: usize,
     /// What the slots are, for EXPLAIN.
     pub(crate) slots: Vec<SlotSource>,
+    /// Where the columns of the statement are in the frame.
+    pub(crate) layout: Layout,
     /// Copied from the enclosing block's row when the block is opened: (slot there, slot here).
     pub(crate) outer: Vec<(usize, usize)>,
     pub(crate) tables: Vec<PlannedTable>,

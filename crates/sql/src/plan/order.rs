@@ -1,19 +1,13 @@
 //! Which order an index gives, and when that saves a sort.
 
-use crate::bind::frame::{Frame, SlotSource};
+use crate::bind::columns::{ColumnSource, Columns, TableId};
 use crate::bind::tree::OrderItem;
 use crate::expr::{AggregateFunction, Expr, ExprKind};
 use crate::plan::access::{IndexAccess, Interval, PartRange};
 use engine::Table;
 
 /// Whether rows read by this access come in the wanted order: `Some(backwards)` if so.
-pub(crate) fn gives_order(
-    access: &IndexAccess,
-    table: &Table,
-    number: usize,
-    order: &[OrderItem],
-    frame: &Frame,
-) -> Option<bool> {
+pub(crate) fn gives_order(access: &IndexAccess, table: &Table, order: &[OrderItem], of: Of<'_>) -> Option<bool> {
     let def = &table.def;
     let index = &def.indexes[access.index];
     let tail = if access.index == 0 { &[][..] } else { &def.primary().parts[..] };
@@ -21,7 +15,7 @@ pub(crate) fn gives_order(
     let fixed = |column: usize| access.parts.iter().any(|part| part.column == column && is_one_value(part));
     let mut backwards: Option<bool> = None;
     for item in order {
-        let column = column_of(&item.expr, number, frame)?;
+        let column = of.column(&item.expr)?;
         if fixed(column) {
             continue;
         }
@@ -48,11 +42,20 @@ fn is_one_value(part: &PartRange) -> bool {
     part.exact && matches!(part.intervals[..], [Interval::Point(_) | Interval::Null | Interval::NullSafePoint(_)])
 }
 
-/// The column of this table that an expression is.
-pub(crate) fn column_of(expr: &Expr, number: usize, frame: &Frame) -> Option<usize> {
-    match frame.slots[expr.as_column()?].source {
-        SlotSource::Column { table, column } if table == number => Some(column),
-        _ => None,
+/// A table of the statement.
+#[derive(Clone, Copy)]
+pub(crate) struct Of<'c> {
+    pub(crate) columns: &'c Columns,
+    pub(crate) table: TableId,
+}
+
+impl Of<'_> {
+    /// The column of the table that an expression is.
+    pub(crate) fn column(self, expr: &Expr) -> Option<usize> {
+        match self.columns.source(expr.as_column()?) {
+            ColumnSource::Column { table, column } if table == self.table => Some(column),
+            _ => None,
+        }
     }
 }
 
@@ -70,17 +73,11 @@ pub(crate) fn extreme(aggregate: &crate::expr::Aggregate) -> Option<OrderItem> {
 }
 
 /// GROUP BY keys in some order that the index gives, if it keeps the rows of a group together.
-pub(crate) fn groups_together(
-    access: &IndexAccess,
-    table: &Table,
-    number: usize,
-    keys: &[Expr],
-    frame: &Frame,
-) -> bool {
+pub(crate) fn groups_together(access: &IndexAccess, table: &Table, keys: &[Expr], of: Of<'_>) -> bool {
     let fixed = |column: usize| access.parts.iter().any(|part| part.column == column && is_one_value(part));
     let mut wanted = Vec::with_capacity(keys.len());
     for key in keys {
-        match column_of(key, number, frame) {
+        match of.column(key) {
             Some(column) if fixed(column) => {}
             Some(column) => wanted.push((column, key)),
             None => return false,
@@ -96,5 +93,5 @@ pub(crate) fn groups_together(
         let (_, key) = wanted.remove(at);
         order.push(OrderItem { expr: key.clone(), descending: part.descending });
     }
-    wanted.is_empty() && gives_order(access, table, number, &order, frame).is_some()
+    wanted.is_empty() && gives_order(access, table, &order, of).is_some()
 }

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use base::SqlError;
 use types::CollationId;
 
-use crate::bind::frame::SlotSource;
+use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::scope::empty_name;
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, JoinKind, SubqueryKind, TableSource,
@@ -22,11 +22,11 @@ use crate::plan::conditions::TABLES_MAX;
 pub(crate) const JOINED_SUBQUERY: &str = "<subquery>";
 
 /// Turns the IN conjuncts of a block's WHERE into joins.
-pub(crate) fn join_subqueries(block: &mut Block) -> Result<(), SqlError> {
+pub(crate) fn join_subqueries(block: &mut Block, columns: &mut Columns) -> Result<(), SqlError> {
     let filter = std::mem::take(&mut block.filter);
     for condition in filter {
-        match joinable(block, &condition) {
-            Some(number) if block.tables.len() < TABLES_MAX => join(block, number)?,
+        match joinable(block, &condition, columns) {
+            Some(number) if block.tables.len() < TABLES_MAX => join(block, number, columns)?,
             _ => block.filter.push(condition),
         }
     }
@@ -34,8 +34,9 @@ pub(crate) fn join_subqueries(block: &mut Block) -> Result<(), SqlError> {
 }
 
 /// The subquery that the condition consists of, if it can be a table.
-fn joinable(block: &Block, condition: &Expr) -> Option<usize> {
-    let SlotSource::Subquery { index } = block.frame.slots[condition.as_column()?].source else { return None };
+fn joinable(block: &Block, condition: &Expr, columns: &Columns) -> Option<usize> {
+    let id = condition.as_column().filter(|id| columns.source(*id) == ColumnSource::Subquery)?;
+    let index = block.subqueries.iter().position(|subquery| subquery.id == id)?;
     let subquery = &block.subqueries[index];
     let SubqueryKind::Any { left, equality: true, .. } = &subquery.kind else { return None };
     let query = subquery.query.as_ref()?;
@@ -83,7 +84,7 @@ fn distinct_as(left: &ExprType, right: &ExprType) -> Option<DistinctAs> {
     own.then_some(DistinctAs::Own)
 }
 
-fn join(block: &mut Block, number: usize) -> Result<(), SqlError> {
+fn join(block: &mut Block, number: usize, numbers: &mut Columns) -> Result<(), SqlError> {
     let subquery = &mut block.subqueries[number];
     let kind = std::mem::replace(&mut subquery.kind, SubqueryKind::Joined);
     let (SubqueryKind::Any { left, .. }, Some(mut query)) = (kind, subquery.query.take()) else {
@@ -98,13 +99,14 @@ fn join(block: &mut Block, number: usize) -> Result<(), SqlError> {
             invisible: false,
         })
         .collect();
-    let table = block.tables.len();
+    let (table, id) = (block.tables.len(), numbers.add_table());
     let mut on = Vec::with_capacity(left.len());
     for (column, (left, info)) in left.into_iter().zip(&columns).enumerate() {
-        let slot = block.frame.slot(SlotSource::Column { table, column }, || info.ty.clone());
-        on.push(build::compare(CompareOp::Eq, left, Expr::column(slot, info.ty.clone()))?);
+        let column = numbers.of((id, column), 0, || info.ty.clone());
+        on.push(build::compare(CompareOp::Eq, left, Expr::column(column, info.ty.clone()))?);
     }
     block.tables.push(BoundTable {
+        id,
         source: TableSource::Derived(Box::new(query)),
         schema: None,
         name: empty_name(),
@@ -113,6 +115,7 @@ fn join(block: &mut Block, number: usize) -> Result<(), SqlError> {
         outer_joined: false,
         hints: Vec::new(),
         lock: None,
+        image: None,
     });
     let left = block.from.take().ok_or_else(|| SqlError::unknown("a join without tables"))?;
     let right = Box::new(FromTree::Table(table));

@@ -1,8 +1,8 @@
 //! Expressions as text, with the names of their columns.
 
-use crate::bind::frame::SlotSource;
 use crate::expr::{Expr, ExprKind};
 use crate::plan::node::BlockPlan;
+use crate::plan::node::SlotSource;
 use types::Value;
 
 /// The text of an expression of this block.

@@ -2,12 +2,12 @@
 
 use types::{ColumnType, TableDef, Value};
 
-use crate::bind::frame::SlotSource;
 use crate::bind::tree::SubqueryKind;
 use crate::dml::InsertSource;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind};
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, IndexAccess, Interval};
+use crate::plan::node::SlotSource;
 use crate::plan::node::{
     AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan,
 };
