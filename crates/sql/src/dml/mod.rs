@@ -39,7 +39,7 @@ use crate::exec::batch::RowBatch;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::plan::access::IndexAccess;
 use crate::plan::node::{AccessMethod, BlockPlan, Node};
-use crate::plan::semijoin::JOINED_SUBQUERY;
+use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 
 /// The access that finds the rows of a single-table change, below sorts and filters.
 fn access_of(node: &Node) -> Option<&IndexAccess> {

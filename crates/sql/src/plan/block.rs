@@ -15,11 +15,9 @@ use crate::bind::tree::{
     TableSource, Union,
 };
 use crate::exec::ranges::key_ranges;
-use crate::expr::{Constancy, EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
-use crate::plan::PlanContext;
+use crate::expr::{Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_columns};
-use crate::plan::factor::{factor_conditions, factor_joins};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::layout::{Frame, Layout, used_columns, used_of};
 use crate::plan::nest::{Nest, dissolve, flatten};
@@ -28,8 +26,9 @@ use crate::plan::node::{
     UnionPlan,
 };
 use crate::plan::order::{Of, extreme, groups_together};
+use crate::plan::rules::rewrite;
 use crate::plan::sample::sample_keys;
-use crate::plan::semijoin::join_subqueries;
+use crate::plan::{PlanContext, planning_eval};
 
 /// Plans a query.
 pub(crate) fn plan_query<'a>(
@@ -70,10 +69,7 @@ pub(crate) async fn plan_block(
     columns: &mut Columns,
     mut block: Block,
 ) -> Result<BlockPlan, SqlError> {
-    factor_conditions(&mut block.filter);
-    block.from.iter_mut().for_each(factor_joins);
-    fold_conditions(context, &mut block.filter);
-    join_subqueries(&mut block, columns)?;
+    rewrite(context, columns, &mut block)?;
     find_late_subqueries(&mut block);
     let used = used_columns(&block);
     let nest = nest_of(&mut block, columns);
@@ -175,24 +171,6 @@ fn slots_of_joins(tree: &FromTree, slots: &mut SlotSet) {
         slots_of_joins(left, slots);
         slots_of_joins(right, slots);
     }
-}
-
-/// Conditions without anything that changes become TRUE or FALSE now. One that fails or warns stays, to do so when it is run.
-fn fold_conditions(context: &PlanContext<'_>, conditions: &mut [Expr]) {
-    for condition in conditions.iter_mut().filter(|condition| condition.constancy() == Constancy::Literal) {
-        let warnings = Warnings::default();
-        let eval = planning_eval(context, &warnings);
-        if let Ok(truth) = condition.eval_truth(&[], &eval)
-            && warnings.count() == 0
-        {
-            *condition = Expr::int((truth == Some(true)).into());
-        }
-    }
-}
-
-/// For values that are the same whenever the statement runs.
-fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
-    EvalContext::new(context.session, context.host, context.host.clock_now(), warnings)
 }
 
 /// Plans a subquery of an expression.

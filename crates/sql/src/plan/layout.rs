@@ -45,7 +45,8 @@ impl Layout {
     pub(crate) fn of_exprs<'e>(exprs: impl IntoIterator<Item = &'e Expr>, subqueries: &[Subquery]) -> Self {
         let mut used = SlotSet::default();
         exprs.into_iter().for_each(|expr| expr.collect_slots(&mut used));
-        subqueries.iter().for_each(|subquery| use_subquery(subquery, &mut used));
+        subqueries.iter().for_each(|subquery| read_by_subquery(subquery, &mut used));
+        subqueries.iter().for_each(|subquery| _ = used.insert(subquery.id));
         Layout::of(used)
     }
 
@@ -180,8 +181,20 @@ impl Layout {
 
 /// The columns that anything in a block reads, and those that are written for others to read.
 pub(crate) fn used_columns(block: &Block) -> SlotSet {
-    let mut used = SlotSet::default();
-    let mut read = |expr: &Expr| expr.collect_slots(&mut used);
+    let mut used = read_columns(block);
+    block.subqueries.iter().for_each(|subquery| _ = used.insert(subquery.id));
+    if let Some(grouping) = &block.grouping {
+        grouping.aggregates.iter().for_each(|aggregate| _ = used.insert(aggregate.id));
+        grouping.rollup.iter().flatten().for_each(|key| _ = used.insert(*key));
+    }
+    block.tables.iter().filter_map(|table| table.image).for_each(|image| _ = used.insert(image));
+    used
+}
+
+/// The columns that anything in a block reads.
+pub(crate) fn read_columns(block: &Block) -> SlotSet {
+    let mut columns = SlotSet::default();
+    let mut read = |expr: &Expr| expr.collect_slots(&mut columns);
     block.filter.iter().chain(&block.having).chain(&block.select).for_each(&mut read);
     block.order.iter().for_each(|item| read(&item.expr));
     block.from.iter().for_each(|from| read_in_joins(from, &mut read));
@@ -191,18 +204,14 @@ pub(crate) fn used_columns(block: &Block) -> SlotSet {
             let order = aggregate.call.order_by.iter().map(|(expr, _)| expr);
             aggregate.call.args.iter().chain(order).for_each(&mut read);
         }
-        grouping.aggregates.iter().for_each(|aggregate| _ = used.insert(aggregate.id));
-        grouping.rollup.iter().flatten().for_each(|key| _ = used.insert(*key));
     }
-    block.subqueries.iter().for_each(|subquery| use_subquery(subquery, &mut used));
-    block.tables.iter().filter_map(|table| table.image).for_each(|image| _ = used.insert(image));
-    used
+    block.subqueries.iter().for_each(|subquery| read_by_subquery(subquery, &mut columns));
+    columns
 }
 
-fn use_subquery(subquery: &Subquery, used: &mut SlotSet) {
-    subquery.kind.exprs().iter().chain(&subquery.guard).for_each(|expr| expr.collect_slots(used));
-    subquery.query.iter().for_each(|query| outer_columns(query, used));
-    used.insert(subquery.id);
+fn read_by_subquery(subquery: &Subquery, columns: &mut SlotSet) {
+    subquery.kind.exprs().iter().chain(&subquery.guard).for_each(|expr| expr.collect_slots(columns));
+    subquery.query.iter().for_each(|query| outer_columns(query, columns));
 }
 
 fn read_in_joins(tree: &FromTree, read: &mut dyn FnMut(&Expr)) {

@@ -1,7 +1,7 @@
 //! From a statement's tree to a [`Plan`]: names bound, access paths and join order chosen.
 //!
 //! ```text
-//!   ast ── bind ──> Block ── analyse ──> candidates per table ── estimates of the engine ──> join order ──> nodes
+//!   ast ── bind ──> Block ── rules ──> Block ── analyse ──> candidates per table ── estimates of the engine ──> join order ──> nodes ── layout ──> Plan
 //! ```
 //!
 //! A plan holds no values of parameters and no transaction: a prepared statement keeps it, and runs it any number of times,
@@ -9,12 +9,12 @@
 //!
 //! | module | what it does |
 //! |---|---|
+//! | `rules` | rewrite a block before it is planned, one file each |
 //! | `conditions` | takes conditions apart: which tables, which intervals of which columns |
 //! | `access` | the access paths of one table, and what they cost |
 //! | `sample` | how well indexes tell rows apart |
 //! | `nest` | FROM and WHERE as inner and outer joins |
 //! | `join`, `join_order` | join methods and order |
-//! | `semijoin` | `IN (SELECT …)` as a join |
 //! | `block` | everything around the joins: grouping, order, subqueries |
 //! | `layout` | places in rows, given last |
 //! | `explain` | EXPLAIN in its three formats |
@@ -23,15 +23,16 @@ pub(crate) mod access;
 pub(crate) mod block;
 pub(crate) mod conditions;
 mod explain;
-mod factor;
 mod join;
 mod join_order;
 pub(crate) mod layout;
 mod nest;
 pub(crate) mod node;
 mod order;
+#[cfg(test)]
+mod print;
+pub(crate) mod rules;
 mod sample;
-pub(crate) mod semijoin;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -42,7 +43,7 @@ use types::Value;
 
 use crate::bind::{self, constant::ConstantBeside};
 use crate::dml::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
-use crate::expr::{ExprType, Host, Kind, SessionInfo, Warnings, Watch};
+use crate::expr::{EvalContext, ExprType, Host, Kind, SessionInfo, Warnings, Watch};
 use crate::parse::ast::Statement;
 use crate::plan::node::QueryPlan;
 use crate::result::ResultColumn;
@@ -125,6 +126,11 @@ pub(crate) enum PlanKind {
     /// EXPLAIN: its rows are ready.
     Rows(Vec<Vec<Value>>),
     Do(QueryPlan),
+}
+
+/// For values that are the same whenever the statement runs.
+fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
+    EvalContext::new(context.session, context.host, context.host.clock_now(), warnings)
 }
 
 /// What a statement does to a table; for the check of privileges.

@@ -75,7 +75,8 @@ impl Fixture {
         fixture
     }
 
-    /// Runs one statement; what it gave, as text. `\memory N` sets the budgets of operators to so many bytes.
+    /// Runs one statement; what it gave, as text. `\memory N` sets the budgets of operators to so many bytes, `\rules SELECT …` shows what the
+    /// planner's rules make of a query.
     pub(super) fn run(&self, input: &str) -> String {
         if let Some(bytes) = input.strip_prefix("\\memory ") {
             let bytes = bytes.trim().parse().unwrap();
@@ -85,7 +86,16 @@ impl Fixture {
         let mut state = self.state.borrow_mut();
         let warnings = Warnings::default();
         let mut sink = Collected::default();
-        let done = self.machine.run(self.statement(input, &mut state, &warnings, &mut sink)).unwrap();
+        if let Some(query) = input.strip_prefix("\\rules ") {
+            let mut trace = String::new();
+            let done = self.statement(query, &mut state, &warnings, &mut sink, Some(&mut trace));
+            return self
+                .machine
+                .run(done)
+                .unwrap()
+                .map_or_else(|error| error.to_string(), |_| trace.trim_end().to_owned());
+        }
+        let done = self.machine.run(self.statement(input, &mut state, &warnings, &mut sink, None)).unwrap();
         let mut text = match done {
             Ok(outcome) if outcome.has_rows => show_rows(&sink),
             Ok(outcome) => show_outcome(&outcome),
@@ -137,6 +147,7 @@ impl Fixture {
         state: &mut State,
         warnings: &Warnings,
         sink: &mut Collected,
+        traced: Option<&mut String>,
     ) -> Result<Outcome, SqlError> {
         let parsed = parse_one(text, &ParseContext { sql_mode: state.session.sql_mode, ..ParseContext::default() })?;
         match &parsed.statement {
@@ -169,6 +180,10 @@ impl Fixture {
             uses_until_error: None,
             watch: None,
         };
+        if let Some(trace) = traced {
+            *trace = crate::plan::rules::trace(&context, &parsed.statement)?;
+            return Ok(Outcome::default());
+        }
         let plan = plan_statement(&context, &parsed.statement).await;
         let done = match plan {
             Err(error) => Err(error),

@@ -45,6 +45,12 @@ fn plans() {
     check("plans");
 }
 
+/// What each rule of the planner makes of a query.
+#[test]
+fn rules() {
+    check("rules");
+}
+
 #[test]
 fn explain() {
     check("explain");

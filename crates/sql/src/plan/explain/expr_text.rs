@@ -7,13 +7,18 @@ use types::Value;
 
 /// The text of an expression of this block.
 pub(super) fn text(expr: &Expr, block: &BlockPlan) -> String {
-    let of = |expr: &Expr| text(expr, block);
+    text_with(expr, &|slot| slot_name(slot, block))
+}
+
+/// The text of an expression, with the names that `name` gives what it reads.
+pub(in crate::plan) fn text_with(expr: &Expr, name: &dyn Fn(usize) -> String) -> String {
+    let of = |expr: &Expr| text_with(expr, name);
     let list = |exprs: &[Expr]| exprs.iter().map(of).collect::<Vec<_>>().join(",");
     let joined = |exprs: &[Expr], with: &str| format!("({})", exprs.iter().map(of).collect::<Vec<_>>().join(with));
     match &expr.kind {
         ExprKind::Literal(value) => literal(value),
         ExprKind::Param(_) => "?".into(),
-        ExprKind::Column { slot, .. } => slot_name(*slot, block),
+        ExprKind::Column { slot, .. } => name(*slot),
         ExprKind::Compare { op, args } => format!("({} {} {})", of(&args[0]), op.sign(), of(&args[1])),
         ExprKind::And(parts) => joined(parts, " and "),
         ExprKind::Or(parts) => joined(parts, " or "),

@@ -3,7 +3,7 @@
 //! The rows have MySQL's columns and words, so that what an operator knows how to read still reads the same. Numbers are the
 //! planner's own estimates.
 
-mod expr_text;
+pub(super) mod expr_text;
 mod json;
 mod table;
 mod tree;

@@ -11,7 +11,7 @@ use crate::plan::node::SlotSource;
 use crate::plan::node::{
     AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan,
 };
-use crate::plan::semijoin::JOINED_SUBQUERY;
+use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 
 /// One line of EXPLAIN.
 #[derive(Clone, Debug, Default)]

@@ -17,12 +17,13 @@ use crate::bind::tree::{
 };
 use crate::expr::{CastType, CompareOp, Expr, ExprType, Kind, build, order};
 use crate::plan::conditions::TABLES_MAX;
+use crate::plan::rules::Rewrite;
 
 /// What such a table is called; no statement can write it.
 pub(crate) const JOINED_SUBQUERY: &str = "<subquery>";
 
-/// Turns the IN conjuncts of a block's WHERE into joins.
-pub(crate) fn join_subqueries(block: &mut Block, columns: &mut Columns) -> Result<(), SqlError> {
+pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
+    let columns = &mut *rewrite.columns;
     let filter = std::mem::take(&mut block.filter);
     for condition in filter {
         match joinable(block, &condition, columns) {

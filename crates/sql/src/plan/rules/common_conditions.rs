@@ -1,21 +1,30 @@
 //! What all branches of an OR ask for alike: `(a = b AND c) OR (a = b AND d)` is `a = b AND (c OR d)`. So it may be a join's condition, or an index's.
 
-use crate::bind::tree::FromTree;
+use base::SqlError;
+
+use crate::bind::tree::{Block, FromTree};
 use crate::expr::{Constancy, Expr, ExprKind};
+use crate::plan::rules::Rewrite;
 
 /// So many conjuncts of a branch are looked for in the others, and in so many of theirs: all pairs of long ones would take the square.
 const COMMON_MAX: usize = 64;
 const PARTS_MAX: usize = 1024;
 
+pub(super) fn apply(block: &mut Block, _: &mut Rewrite<'_>) -> Result<(), SqlError> {
+    factor_conditions(&mut block.filter);
+    block.from.iter_mut().for_each(factor_joins);
+    Ok(())
+}
+
 /// Takes what the branches of ORs have in common out of them.
-pub(super) fn factor_conditions(conditions: &mut Vec<Expr>) {
+fn factor_conditions(conditions: &mut Vec<Expr>) {
     for condition in std::mem::take(conditions) {
         factor(condition, conditions);
     }
 }
 
 /// The same for the conditions of joins.
-pub(super) fn factor_joins(tree: &mut FromTree) {
+fn factor_joins(tree: &mut FromTree) {
     if let FromTree::Join { left, right, on, .. } = tree {
         factor_conditions(on);
         factor_joins(left);

@@ -1,0 +1,57 @@
+//! What nobody reads of a subquery in FROM is not computed: NULL stands in its place, and an aggregate of which nothing is read is not made.
+//!
+//! Columns keep their positions. What decides which rows there are stays: DISTINCT, the branches of a UNION that are made distinct.
+
+use base::SqlError;
+
+use crate::bind::columns::{ColumnId, Columns, TableId};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, TableSource};
+use crate::expr::{Constancy, Expr, SlotSet};
+use crate::plan::layout::{read_columns, used_columns};
+use crate::plan::rules::Rewrite;
+
+pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
+    let is_derived = |source: &TableSource| matches!(source, TableSource::Derived(_));
+    if !block.tables.iter().any(|table| is_derived(&table.source)) {
+        return Ok(());
+    }
+    let used = used_columns(block);
+    for table in &mut block.tables {
+        if let TableSource::Derived(query) = &mut table.source {
+            prune(query, table.id, &used, rewrite.columns);
+        }
+    }
+    Ok(())
+}
+
+fn prune(query: &mut BoundQuery, table: TableId, used: &SlotSet, columns: &Columns) {
+    let is_read = |column: usize| columns.find(table, column).is_some_and(|id| used.contains(id));
+    match &mut query.body {
+        BoundBody::Block(block) if !block.distinct => {
+            for (column, expr) in block.select.iter_mut().enumerate() {
+                if !is_read(column) && expr.constancy() < Constancy::Volatile {
+                    *expr = Expr::null();
+                }
+            }
+            prune_aggregates(block);
+        }
+        BoundBody::Union(union) if union.distinct_until.is_none() => {
+            union.branches.iter_mut().for_each(|branch| prune(branch, table, used, columns));
+        }
+        _ => {}
+    }
+}
+
+/// Without keys one aggregate stays, which makes the block one of groups.
+fn prune_aggregates(block: &mut Block) {
+    let Some(grouping) = &block.grouping else { return };
+    if grouping.aggregates.is_empty() {
+        return;
+    }
+    let read = read_columns(block);
+    let Some(grouping) = &mut block.grouping else { return };
+    let first = if grouping.keys.is_empty() { grouping.aggregates.first().map(|aggregate| aggregate.id) } else { None };
+    let is_needed = |id: ColumnId| read.contains(id);
+    let none_is = !grouping.aggregates.iter().any(|aggregate| is_needed(aggregate.id));
+    grouping.aggregates.retain(|aggregate| is_needed(aggregate.id) || none_is && Some(aggregate.id) == first);
+}
