@@ -361,6 +361,7 @@ pub mod codes {
     pub const REPLICA_CHANNEL_IO_THREAD_MUST_STOP: Code = (3021, "HY000");
     pub const WARN_OPEN_TEMP_TABLES_MUST_BE_ZERO: Code = (3022, "HY000");
     pub const QUERY_TIMEOUT: Code = (3024, "HY000");
+    pub const AGGREGATE_ORDER_FOR_UNION: Code = (3028, "HY000");
     pub const SERVER_OFFLINE_MODE: Code = (3032, "HY000");
     pub const USER_LOCK_WRONG_NAME: Code = (3057, "42000");
     pub const USER_LOCK_DEADLOCK: Code = (3058, "HY000");

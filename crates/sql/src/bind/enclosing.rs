@@ -98,6 +98,6 @@ impl<'a> Binder<'a> {
 }
 
 /// 1111
-pub(super) fn misplaced() -> SqlError {
+pub(crate) fn misplaced() -> SqlError {
     SqlError::new(codes::INVALID_GROUP_FUNC_USE, "Invalid use of group function")
 }

@@ -15,7 +15,7 @@ pub(crate) mod alias;
 mod call;
 pub(crate) mod columns;
 pub(crate) mod constant;
-mod enclosing;
+pub(crate) mod enclosing;
 pub(crate) mod expr;
 pub(crate) mod from;
 mod grouping;

@@ -133,7 +133,7 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[Bo
     result
 }
 
-/// A column of a derived table is what it is made from, unless the derived table groups or cuts its rows.
+/// A column of a derived table is what it is made from; where that groups or cuts its rows, it has a name of its own, and is of the same table.
 fn through(inner: &ResultColumn, query: &BoundQuery, result: &mut ResultColumn) {
     let merges = match &query.body {
         BoundBody::Block(block) => {
@@ -150,6 +150,10 @@ fn through(inner: &ResultColumn, query: &BoundQuery, result: &mut ResultColumn) 
         result.flags = inner.flags.without(FieldFlags::NOT_NULL).with(not_null);
     } else {
         result.org_name = result.name.clone();
+        if matches!(query.body, BoundBody::Block(_)) {
+            result.schema = inner.schema.clone();
+            result.org_table = inner.org_table.clone();
+        }
     }
 }
 

@@ -73,7 +73,7 @@ impl<'a> Binder<'a> {
             }
             None => Vec::new(),
         };
-        let mut order = self.bind_order(tail.order, &aliases)?;
+        let mut order = self.bind_order(tail.order, ExprScope::of_groups(Clause::OrderBy, &aliases))?;
         if let Some(slots) = &rollup {
             let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
             exprs.for_each(|expr| read_keys(expr, &keys, slots));
@@ -223,20 +223,20 @@ impl<'a> Binder<'a> {
         expr.slots().iter().any(|id| self.is_own_aggregate(id))
     }
 
-    /// ORDER BY of a block (and of UPDATE and DELETE, which have no aliases).
+    /// ORDER BY of a block (and of UPDATE and DELETE, which have neither aliases nor groups).
     pub(crate) fn bind_order(
         &mut self,
         items: &'a [sql::OrderItem],
-        aliases: &Aliases,
+        scope: ExprScope<'_>,
     ) -> Result<Vec<OrderItem>, SqlError> {
         let mut order = Vec::with_capacity(items.len());
         for item in items {
             let expr = match position(&item.expr) {
-                Some(number) => match aliases.at(number) {
+                Some(number) => match scope.aliases.at(number) {
                     Some(expr) => expr.clone(),
                     None => return Err(unknown_column(&number.to_string(), Clause::OrderBy.name())),
                 },
-                None => self.bind_expr(&item.expr, ExprScope::of_groups(Clause::OrderBy, aliases))?,
+                None => self.bind_expr(&item.expr, scope)?,
             };
             order.push(OrderItem { expr, descending: item.descending });
         }

@@ -61,7 +61,7 @@ impl<'a> Binder<'a> {
         };
         let names = Aliases::new(columns.iter().zip(types).enumerate().map(named).collect());
         let mut order = Vec::with_capacity(items.len());
-        for item in items {
+        for (number, item) in items.iter().enumerate() {
             let expr = match position(&item.expr) {
                 Some(number) => names
                     .at(number)
@@ -75,13 +75,24 @@ impl<'a> Binder<'a> {
                     if !left.subqueries.is_empty() {
                         return Err(SqlError::not_supported("subqueries in the ORDER BY of a UNION"));
                     }
-                    bound?
+                    bound.map_err(|error| aggregate_of_union(error, number + 1))?
                 }
             };
             order.push(OrderItem { expr, descending: item.descending });
         }
         Ok(order)
     }
+}
+
+/// 3028 for an aggregate in the ORDER BY of a UNION.
+fn aggregate_of_union(error: SqlError, number: usize) -> SqlError {
+    if error.code != codes::INVALID_GROUP_FUNC_USE.0 {
+        return error;
+    }
+    let message = format!(
+        "Expression #{number} of ORDER BY contains aggregate function and applies to a UNION, EXCEPT or INTERSECT"
+    );
+    SqlError::new(codes::AGGREGATE_ORDER_FOR_UNION, message)
 }
 
 /// The types of the columns, and those by which rows are distinct. The branches' values are given the columns' types, those up to `distinct_until` by way

@@ -8,7 +8,6 @@ use bytes::Bytes;
 use syntax::ast as sql;
 use types::Value;
 
-use crate::bind::alias::NO_ALIASES;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::from::find_target;
 use crate::bind::scope::Scope;
@@ -61,7 +60,7 @@ pub(crate) async fn plan_delete<'a>(
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
         None => Vec::new(),
     };
-    let order = binder.bind_order(&delete.order_by, &NO_ALIASES)?;
+    let order = binder.bind_order(&delete.order_by, ExprScope::new(Clause::OrderBy))?;
     let limit =
         Limit { count: delete.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?, offset: None };
     let images = lock_targets(binder, &tables, Privilege::Delete)?;

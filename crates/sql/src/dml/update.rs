@@ -11,7 +11,6 @@ use syntax::ast as sql;
 use types::Value;
 
 use crate::bind::Binder;
-use crate::bind::alias::NO_ALIASES;
 use crate::bind::columns::ColumnSource;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
@@ -72,7 +71,7 @@ pub(crate) async fn plan_update<'a>(
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
         None => Vec::new(),
     };
-    let order = binder.bind_order(&update.order_by, &NO_ALIASES)?;
+    let order = binder.bind_order(&update.order_by, ExprScope::new(Clause::OrderBy))?;
     let count = update.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?;
     let limit = crate::bind::tree::Limit { count, offset: None };
     let several = binder.scope().tables.len() > 1;

@@ -20,7 +20,7 @@ use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_columns};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::layout::{Frame, Layout, used_columns, used_of};
-use crate::plan::nest::{Nest, dissolve, flatten};
+use crate::plan::nest::{Nest, flatten};
 use crate::plan::node::{
     AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SubqueryPlan,
     UnionPlan,
@@ -103,7 +103,8 @@ pub(crate) async fn plan_block(
         output: std::mem::take(&mut block.select),
         count_found_rows: block.count_found_rows,
     };
-    Frame { columns, used, tables: &block.tables, subqueries: ids, aggregates, keys }.lay(&mut plan);
+    let (tables, outer) = (&block.tables, &block.outer);
+    Frame { columns, used, outer, tables, subqueries: ids, aggregates, keys }.lay(&mut plan)?;
     plan.tables = plan_tables(context, columns, block.tables).await?;
     Ok(plan)
 }
@@ -116,7 +117,6 @@ fn nest_of(block: &mut Block, columns: &Columns) -> Nest {
     let mut nest = from.map_or_else(Nest::default, |tree| flatten(tree, &dependencies));
     let all = nest.all_tables();
     nest.conditions.extend(filter.into_iter().map(|expr| Condition::new(expr, &dependencies, all)));
-    dissolve(&mut nest, block, columns);
     nest
 }
 

@@ -15,6 +15,8 @@
 
 use std::sync::Arc;
 
+use base::SqlError;
+
 use crate::bind::columns::{ColumnId, ColumnSource, Columns};
 use crate::bind::scope::place_of;
 use crate::bind::tree::{Block, BoundTable, FromTree, Limit, Subquery};
@@ -232,6 +234,8 @@ pub(crate) struct Frame<'b> {
     pub(crate) columns: &'b Columns,
     /// The columns that have slots.
     pub(crate) used: SlotSet,
+    /// Those of them that are of enclosing blocks.
+    pub(crate) outer: &'b SlotSet,
     pub(crate) tables: &'b [BoundTable],
     /// The results of its subqueries, of aggregates, and the keys of ROLLUP, each in their order.
     pub(crate) subqueries: Vec<ColumnId>,
@@ -241,7 +245,10 @@ pub(crate) struct Frame<'b> {
 
 impl Frame<'_> {
     /// Gives the columns slots, and makes the plan read them.
-    pub(crate) fn lay(self, plan: &mut BlockPlan) {
+    ///
+    /// # Errors
+    /// A column that no block has: an error of the planner.
+    pub(crate) fn lay(self, plan: &mut BlockPlan) -> Result<(), SqlError> {
         let layout = Layout::of(self.used);
         let source = |(here, id): (usize, &ColumnId)| {
             let at = |ids: &[ColumnId]| ids.iter().position(|known| known == id);
@@ -261,6 +268,9 @@ impl Frame<'_> {
             of_block.ok_or((*id, here))
         };
         let sources: Vec<_> = layout.columns.iter().enumerate().map(source).collect();
+        if sources.iter().any(|source| source.is_err_and(|(id, _)| !self.outer.contains(id))) {
+            return Err(SqlError::unknown("an expression reads what is in none of the blocks around it"));
+        }
         plan.outer = sources.iter().filter_map(|source| source.err()).collect();
         plan.slots =
             sources.into_iter().map(|source| source.unwrap_or_else(|(id, _)| SlotSource::Outer { slot: id })).collect();
@@ -269,5 +279,6 @@ impl Frame<'_> {
         layout.lay_all(&mut plan.output);
         plan.subqueries.iter_mut().for_each(|subquery| layout.lay_subquery(subquery));
         plan.layout = layout;
+        Ok(())
     }
 }

@@ -1,10 +1,9 @@
 //! FROM and WHERE as a *nest*: tables that are joined inner, in any order, and outer joins that hang on them, each with a
-//! nest of its own. An outer join whose rows of NULLs cannot pass WHERE is an inner one and is dissolved.
+//! nest of its own.
 
-use crate::bind::columns::Columns;
 use crate::bind::from::tables_of;
-use crate::bind::tree::{Block, FromTree, JoinKind};
-use crate::plan::conditions::{Condition, Dependencies, TableSet, rejects_null};
+use crate::bind::tree::{FromTree, JoinKind};
+use crate::plan::conditions::{Condition, Dependencies, TableSet};
 
 /// Tables that are joined inner, and what is joined to them by LEFT JOIN.
 #[derive(Debug, Default)]
@@ -62,25 +61,5 @@ pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
             }
             nest
         }
-    }
-}
-
-/// Turns outer joins into inner ones where a condition drops their rows of NULLs anyway.
-pub(crate) fn dissolve(nest: &mut Nest, block: &Block, columns: &Columns) {
-    let mut at = 0;
-    while at < nest.outer.len() {
-        let tables = nest.outer[at].tables;
-        if nest.conditions.iter().any(|condition| rejects_null(&condition.expr, block, columns, tables)) {
-            let mut inner = nest.outer.remove(at).nest;
-            nest.tables.append(&mut inner.tables);
-            nest.outer.append(&mut inner.outer);
-            nest.conditions.append(&mut inner.conditions);
-            at = 0;
-        } else {
-            at += 1;
-        }
-    }
-    for outer in &mut nest.outer {
-        dissolve(&mut outer.nest, block, columns);
     }
 }

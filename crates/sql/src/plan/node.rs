@@ -66,6 +66,13 @@ pub(crate) struct QueryPlan {
     pub(crate) into: Vec<String>,
 }
 
+impl QueryPlan {
+    /// Whether it is a block of groups.
+    pub(crate) fn has_groups(&self) -> bool {
+        matches!(&self.body, QueryBody::Block(block) if matches!(block.root, Node::Aggregate(_)))
+    }
+}
+
 /// The forms of a query.
 #[derive(Debug)]
 pub(crate) enum QueryBody {

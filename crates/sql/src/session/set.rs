@@ -15,6 +15,7 @@ use super::gtid::local_with_gtid;
 use super::log_settings::is_own_server_id;
 use super::rows::RowStatement;
 use crate::account::Privilege;
+use crate::bind::enclosing::misplaced;
 use crate::charsets;
 use crate::expr::{ExprType, Kind as ValueKind, WarningLevel};
 use crate::information_schema::SystemTables;
@@ -304,6 +305,7 @@ impl Session {
         Box::pin(self.run_rows(&rows, &mut plan, &tables, &mut result)).await?;
         (self.info.found_rows, self.info.row_count) = (found_rows, row_count);
         let ty = match plan.as_ref().map(|plan| &plan.kind) {
+            Some(PlanKind::Query(query)) if query.has_groups() => return Err(misplaced()),
             Some(PlanKind::Query(query)) => query.types.first().cloned(),
             _ => None,
         };

@@ -5,10 +5,12 @@
 //!
 //! | rule | before | after |
 //! |---|---|---|
+//! | [`outer_to_inner`] | `a LEFT JOIN b ON … WHERE b.x = 1` | `a JOIN b ON … WHERE b.x = 1` |
 //! | [`merge_derived`] | `FROM (SELECT a + 1 AS b FROM t WHERE c) d WHERE b > 2` | `FROM t WHERE c AND a + 1 > 2` |
 //! | [`fold`] | `WHERE 1 + 1 = 2` | `WHERE TRUE` |
 //! | [`common_conditions`] | `(a AND b) OR (a AND c)` | `a AND (b OR c)` |
 //! | [`in_as_join`] | `WHERE x IN (SELECT y …)` | `JOIN (SELECT DISTINCT y …) ON x = y` |
+//! | [`equal_constants`] | `a.x = b.x AND a.x = 5` | `a.x = b.x AND a.x = 5 AND b.x = 5` |
 //! | [`push_down`] | `FROM (SELECT a, COUNT(*) FROM t GROUP BY a) d WHERE a = 1` | `FROM (SELECT … FROM t WHERE a = 1 GROUP BY a) d` |
 //! | [`prune_columns`] | `SELECT a FROM (SELECT a, b, MAX(c) …) d` | `SELECT a FROM (SELECT a, NULL, NULL …) d` |
 //!
@@ -17,9 +19,11 @@
 //! - Columns keep their numbers; what a rule makes anew has new ones.
 
 mod common_conditions;
+mod equal_constants;
 mod fold;
 pub(crate) mod in_as_join;
 mod merge_derived;
+mod outer_to_inner;
 mod prune_columns;
 mod push_down;
 mod substitute;
@@ -39,11 +43,15 @@ pub(super) struct Rewrite<'r> {
 type Rule = fn(&mut Block, &mut Rewrite<'_>) -> Result<(), SqlError>;
 
 /// The rules with their names, in their order.
-const RULES: [(&str, Rule); 6] = [
+const RULES: [(&str, Rule); 9] = [
+    ("outer_to_inner", outer_to_inner::apply),
     ("merge_derived", merge_derived::apply),
+    // What was merged brings conditions and joins of its own.
+    ("outer_to_inner", outer_to_inner::apply),
     ("fold", fold::apply),
     ("common_conditions", common_conditions::apply),
     ("in_as_join", in_as_join::apply),
+    ("equal_constants", equal_constants::apply),
     ("push_down", push_down::apply),
     ("prune_columns", prune_columns::apply),
 ];

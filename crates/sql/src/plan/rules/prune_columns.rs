@@ -1,16 +1,18 @@
 //! What nobody reads of a subquery in FROM is not computed: NULL stands in its place, and an aggregate of which nothing is read is not made.
 //!
-//! Columns keep their positions. What decides which rows there are stays: DISTINCT, the branches of a UNION that are made distinct.
+//! Columns keep their positions. What decides which rows there are stays: DISTINCT, the branches of a UNION that are made distinct. A subquery in an
+//! expression that is gone is not run.
 
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns, TableId};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, SubqueryKind, TableSource};
 use crate::expr::{Constancy, Expr, SlotSet};
 use crate::plan::layout::{read_columns, used_columns};
 use crate::plan::rules::Rewrite;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
+    prune_subqueries(block);
     let is_derived = |source: &TableSource| matches!(source, TableSource::Derived(_));
     if !block.tables.iter().any(|table| is_derived(&table.source)) {
         return Ok(());
@@ -22,6 +24,18 @@ pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), 
         }
     }
     Ok(())
+}
+
+/// A subquery may be read by another one alone. Calls that wait are made all the same.
+fn prune_subqueries(block: &mut Block) {
+    let is_call = |kind: &SubqueryKind| matches!(kind, SubqueryKind::Call { .. });
+    while !block.subqueries.is_empty() {
+        let (read, before) = (read_columns(block), block.subqueries.len());
+        block.subqueries.retain(|subquery| read.contains(subquery.id) || is_call(&subquery.kind));
+        if block.subqueries.len() == before {
+            break;
+        }
+    }
 }
 
 fn prune(query: &mut BoundQuery, table: TableId, used: &SlotSet, columns: &Columns) {

@@ -42,7 +42,7 @@ fn push(condition: &Expr, part: &FromTree, tables: &mut [BoundTable], columns: &
         FromTree::Table(number) => {
             let table = &mut tables[*number];
             let TableSource::Derived(query) = &mut table.source else { return false };
-            if !is_about(condition, table.id, columns) || !takes(query, table.id, condition, columns) {
+            if !is_about(condition, table.id, columns) || !takes(query, condition, columns) {
                 return false;
             }
             push_into(query, table.id, condition, columns);
@@ -62,7 +62,7 @@ fn is_about(condition: &Expr, table: TableId, columns: &Columns) -> bool {
 }
 
 /// Whether every branch of a query can have the condition in it.
-fn takes(query: &BoundQuery, table: TableId, condition: &Expr, columns: &Columns) -> bool {
+fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
     match &query.body {
         BoundBody::Block(block) => {
             let has_limit = block.limit.count.is_some() || block.limit.offset.is_some();
@@ -87,7 +87,7 @@ fn takes(query: &BoundQuery, table: TableId, condition: &Expr, columns: &Columns
             !has_limit
                 && !is_distinct
                 && !union.count_found_rows
-                && union.branches.iter().all(|branch| takes(branch, table, condition, columns))
+                && union.branches.iter().all(|branch| takes(branch, condition, columns))
         }
         BoundBody::Values(_) => false,
     }
