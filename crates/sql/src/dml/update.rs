@@ -26,6 +26,7 @@ use crate::exec::fast::point_of;
 use crate::exec::query::BlockRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
+use crate::plan::layout::Layout;
 use crate::plan::node::{AccessMethod, BlockPlan, Node, PlannedSource, PlannedTable};
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
@@ -98,10 +99,7 @@ pub(crate) async fn plan_update<'a>(
     // The values are computed over the block's rows: their subqueries have to be run for each.
     block.select = targets.iter().flat_map(|(_, assignments)| assignments.exprs()).cloned().collect();
     let block = block::plan_block(context, &mut binder.columns, block).await?;
-    for (target, assignments) in &mut targets {
-        target.image_slot = block.layout.slot(target.image_slot);
-        assignments.lay(&block.layout);
-    }
+    lay(&mut targets, &block.layout);
     let streams = match &targets[..] {
         [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
         _ => false,
@@ -115,6 +113,14 @@ pub(crate) async fn plan_update<'a>(
         }
     }
     Ok(UpdatePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
+}
+
+/// Makes targets and their assignments read and write rows of this layout.
+fn lay(targets: &mut [(Target, Assignments)], layout: &Layout) {
+    for (target, assignments) in targets {
+        target.image_slot = layout.slot(target.image_slot);
+        assignments.lay(layout);
+    }
 }
 
 /// The target whose rows are read first and which is read once: MySQL changes a row of it when it comes to its first match, and those of other tables behind
