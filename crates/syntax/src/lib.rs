@@ -37,7 +37,6 @@ pub mod literal_rows;
 pub mod names;
 pub mod parse;
 mod print;
-mod program;
 pub mod raw;
 pub mod span;
 pub mod statement;
