@@ -15,14 +15,13 @@ use crate::statement::program::body::{
 use crate::{ParseError, Token};
 
 /// Words that are names, and no labels: statements begin with them, or blocks end.
-const NO_LABELS: [&str; 35] = [
+const NO_LABELS: [&str; 36] = [
     "ASCII",
     "BEGIN",
     "BYTE",
     "CACHE",
     "CHARSET",
     "CHECKSUM",
-    "CLONE",
     "COMMENT",
     "COMMIT",
     "CONTAINS",
@@ -32,9 +31,9 @@ const NO_LABELS: [&str; 35] = [
     "EXECUTE",
     "FLUSH",
     "FOLLOWS",
+    "GET",
     "HANDLER",
     "HELP",
-    "IMPORT",
     "INSTALL",
     "LANGUAGE",
     "NO",
@@ -42,14 +41,16 @@ const NO_LABELS: [&str; 35] = [
     "PREPARE",
     "REPAIR",
     "RESET",
-    "RESTART",
     "ROLLBACK",
     "SAVEPOINT",
+    "SHUTDOWN",
     "SIGNED",
     "SLAVE",
     "START",
     "STOP",
     "TRUNCATE",
+    "UNICODE",
+    "UNINSTALL",
     "XA",
 ];
 

@@ -1,11 +1,12 @@
 //! DECLARE, and types of variables.
 
 use super::{Parsed, body, head};
-use crate::Token;
 use crate::ast::Name;
 use crate::parse::tokens::Tokens;
+use crate::statement::program::ParamMode;
 use crate::statement::program::body::{DataType, Declaration, DeclarationKind, Field};
 use crate::statement::program::condition::{Condition, HandlerCondition};
+use crate::{ParseError, Token};
 
 /// What stands behind DECLARE.
 pub(super) fn declaration(tokens: &mut Tokens<'_>) -> Parsed<Declaration> {
@@ -43,7 +44,10 @@ fn declared(tokens: &mut Tokens<'_>) -> Parsed<DeclarationKind> {
 fn cursor(tokens: &mut Tokens<'_>, name: Name) -> Parsed<DeclarationKind> {
     let mut params = Vec::new();
     if tokens.next_is(&Token::LParen) {
-        params = tokens.in_parentheses(head::param)?;
+        params = tokens.in_parentheses(head::param_of_any)?;
+    }
+    if params.iter().any(|param| !matches!(param.mode, None | Some(ParamMode::In))) {
+        return Err(ParseError::not_supported("OUT/INOUT cursor parameter"));
     }
     tokens.expect("FOR")?;
     let stop = tokens.narrow();

@@ -155,8 +155,15 @@ fn params(tokens: &mut Tokens<'_>) -> Parsed<Vec<Param>> {
     Ok(params)
 }
 
-/// A parameter of a program, or of a cursor.
-pub(super) fn param(tokens: &mut Tokens<'_>) -> Parsed<Param> {
+/// A parameter of a program.
+fn param(tokens: &mut Tokens<'_>) -> Parsed<Param> {
+    let mut param = param_of_any(tokens)?;
+    param.default = if tokens.accept("DEFAULT") { Some(tokens.expr()?) } else { None };
+    Ok(param)
+}
+
+/// A parameter of a program, or of a cursor, up to its type.
+pub(super) fn param_of_any(tokens: &mut Tokens<'_>) -> Parsed<Param> {
     let mode = match tokens.accept_one(&["IN", "OUT", "INOUT"]) {
         Some("IN") => Some(ParamMode::In),
         Some("OUT") => Some(ParamMode::Out),
@@ -166,8 +173,7 @@ pub(super) fn param(tokens: &mut Tokens<'_>) -> Parsed<Param> {
     let name = tokens.name()?;
     check_param_name(&name)?;
     let ty = declare::data_type(tokens)?;
-    let default = if tokens.accept("DEFAULT") { Some(tokens.expr()?) } else { None };
-    Ok(Param { mode, name, ty, default })
+    Ok(Param { mode, name, ty, default: None })
 }
 
 fn check_param_name(name: &Name) -> Parsed<()> {
