@@ -2,8 +2,8 @@
 
 use base::{SqlError, codes, memory};
 
+use super::Parsed;
 use super::declare::declaration;
-use super::{Parsed, head};
 use crate::ast::{ExprKind, Name};
 use crate::parse::tokens::Tokens;
 use crate::parse::{set, statement as any_statement};
@@ -138,7 +138,12 @@ fn kind(tokens: &mut Tokens<'_>, label: Option<Name>) -> Parsed<Option<BodyKind>
         }
         "OPEN" => {
             tokens.expect("OPEN")?;
-            BodyKind::Open { cursor: tokens.name()?, args: head::arguments(tokens)? }
+            let cursor = tokens.name()?;
+            let has_args = tokens.next_is(&Token::LParen);
+            BodyKind::Open {
+                cursor,
+                args: if has_args { tokens.in_parentheses(|tokens| tokens.expr())? } else { Vec::new() },
+            }
         }
         "FETCH" => fetch(tokens)?,
         "CLOSE" => {

@@ -113,7 +113,7 @@ pub(in crate::parse) fn call(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 }
 
 /// `(a, b)`, `()`, or nothing.
-pub(super) fn arguments(tokens: &mut Tokens<'_>) -> Parsed<Vec<crate::ast::Expr>> {
+fn arguments(tokens: &mut Tokens<'_>) -> Parsed<Vec<crate::ast::Expr>> {
     if !tokens.next_is(&Token::LParen) {
         return Ok(Vec::new());
     }

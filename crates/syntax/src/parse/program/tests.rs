@@ -108,10 +108,19 @@ fn nested_blocks() {
         ("SET STATEMENT lock_wait_timeout = 1 FOR ", ""),
     ] {
         assert_eq!(read(&nested(100_000, pair)), Err(1436), "{pair:?}");
-        let deep = nested(900, pair);
+        let deep = nested(1900, pair);
         assert!(base::on_large_stack(|| reads_again(&deep)), "{pair:?}");
         assert_eq!(cut(format!("{deep}; SELECT 2").as_bytes()).len(), 2, "{pair:?}");
     }
+}
+
+/// So is what no program may have in it, before that is said.
+#[test]
+fn nested_programs() {
+    for head in ["CREATE PROCEDURE p() ", "ALTER EVENT e DO ", "CREATE EVENT e ON SCHEDULE EVERY 1 DAY DO "] {
+        assert_eq!(read(&format!("{}SELECT 1", head.repeat(100_000))), Err(1436), "{head}");
+    }
+    assert_eq!(read(&format!("{}SELECT 1", "CREATE PROCEDURE p() ".repeat(1000))), Err(1303));
 }
 
 /// Long programs take time in proportion to their length (otherwise this takes minutes).
