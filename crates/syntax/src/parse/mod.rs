@@ -244,6 +244,9 @@ fn whole_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     }
     tokens.end()?;
     if let Statement::Program(program) = &statement {
+        if let (Some(param), false) = (tokens.first_param(), program.takes_params()) {
+            return Err(error::ParseError::syntax(param));
+        }
         program::check(program)?;
     }
     Ok(statement)

@@ -56,7 +56,6 @@ pub(in crate::parse) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     }
     let Prefix { or_replace, definer, .. } = prefix(tokens)?;
     let what = tokens.expect_one(&["PROCEDURE", "FUNCTION", "AGGREGATE FUNCTION", "TRIGGER", "EVENT"])?;
-    let place = tokens.offset();
     let if_not_exists = tokens.accept("IF NOT EXISTS");
     if or_replace && if_not_exists {
         let message = "Incorrect usage of OR REPLACE and IF NOT EXISTS";
@@ -82,8 +81,6 @@ pub(in crate::parse) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     };
     if let ProgramKind::Event(_) = kind {
         tokens.expect("DO")?;
-    } else if let Some(param) = tokens.first_param() {
-        return Err(ParseError::syntax(param.max(place)));
     }
     let body = body::statement(tokens)?;
     Ok(program(ProgramStatement::Create(CreateProgram { or_replace, definer, if_not_exists, name, kind, body })))

@@ -33,6 +33,11 @@ pub enum ProgramStatement {
 }
 
 impl ProgramStatement {
+    /// Whether there may be a `?` in it, when it is prepared: in no program that is stored, but in an event.
+    pub fn takes_params(&self) -> bool {
+        !matches!(self, ProgramStatement::Create(CreateProgram { kind, .. }) if !matches!(kind, ProgramKind::Event(_)))
+    }
+
     /// What it is, in the words with which it begins.
     pub fn name(&self) -> &'static str {
         match self {
