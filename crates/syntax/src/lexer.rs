@@ -15,6 +15,7 @@ use types::SqlMode;
 
 use crate::error::ParseError;
 use crate::literal_rows::Cutter;
+use crate::parse::may_hold_semicolons;
 use crate::raw::version_comment;
 use crate::span::Span;
 use crate::token::{Token, TokenAt};
@@ -25,7 +26,8 @@ use crate::versions::{Comments, Opening, ReadComment, Reader, unread};
 pub struct Lexed<'a> {
     /// The tokens.
     pub tokens: Vec<TokenAt<'a>>,
-    /// Where the statement ends: at its `;` or at the end of the text.
+    /// Where the statement ends: at its `;` or at the end of the text. What may be a stored program ends there, and its semicolons
+    /// are among the tokens.
     pub end: usize,
     /// Where the next statement begins, if there is one.
     pub after: Option<usize>,
@@ -71,7 +73,7 @@ fn read(mut lexer: Lexer<'_>) -> Result<Lexed<'_>, ParseError> {
             let end = end.unwrap_or(start);
             return Ok(lexer.done(end, Some(start)));
         }
-        if token == Token::Semicolon {
+        if token == Token::Semicolon && !lexer.holds_semicolons() {
             end = Some(start);
         } else {
             lexer.tokens.push(TokenAt { token, span: Span::new(start, lexer.at) });
@@ -98,6 +100,8 @@ pub(crate) struct Lexer<'a> {
     param_count: usize,
     tokens: Vec<TokenAt<'a>>,
     cutter: Option<Cutter>,
+    /// Whether what is read may be a program, once a semicolon has come.
+    is_program: Option<bool>,
 }
 
 /// What an identifier may go on with: letters, digits, `_`, `$`, and everything that is not ASCII.
@@ -118,6 +122,7 @@ impl<'a> Lexer<'a> {
             param_count: 0,
             tokens: Vec::new(),
             cutter: None,
+            is_program: None,
         }
     }
 
@@ -141,6 +146,11 @@ impl<'a> Lexer<'a> {
             cutter.stop();
         }
         Ok(cutter.follow(&mut self.tokens, start..self.at)?)
+    }
+
+    /// Whether a semicolon here may be one of a program.
+    fn holds_semicolons(&mut self) -> bool {
+        *self.is_program.get_or_insert_with(|| may_hold_semicolons(&self.tokens))
     }
 
     fn peek(&self, ahead: usize) -> u8 {
@@ -372,7 +382,8 @@ impl<'a> Lexer<'a> {
         };
         skip_digits(self);
         let mut fraction = false;
-        if self.peek(0) == b'.' {
+        // `1..3` is a range.
+        if self.peek(0) == b'.' && self.peek(1) != b'.' {
             fraction = true;
             self.at += 1;
             skip_digits(self);
@@ -426,6 +437,7 @@ impl<'a> Lexer<'a> {
             (b'(', ..) => (1, Token::LParen),
             (b')', ..) => (1, Token::RParen),
             (b',', ..) => (1, Token::Comma),
+            (b'.', b'.', _) => (2, Token::TwoPeriods),
             (b'.', ..) => (1, Token::Period),
             (b';', ..) => (1, Token::Semicolon),
             (b':', ..) => (1, Token::Colon),
@@ -490,7 +502,7 @@ mod tests {
             tokens("1 1.5 .5 1e3 1.e-2 1a t.1 t.1a 0x1F 0x1 0b1 0xg"),
             "1 1.5 .5 1e3 1.e-2 1a t . 1 t . 1a X'1F' X'01' B'1' 0xg"
         );
-        assert_eq!(tokens("1e 5..6"), "1e 5. .6");
+        assert_eq!(tokens("1e 5..6 a..b 1.5...5"), "1e 5 .. 6 a .. b 1.5 .. .5");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! | [`words`] | reserved words |
 //! | [`grammar`] | a parser by recursive descent over tokens: expressions, queries, and statements that change rows |
 //! | [`ast`] | their trees |
-//! | [`parse`] | statements of all kinds: those, and definitions, accounts, settings, administration; what the log says of a definition |
+//! | [`parse`] | statements of all kinds: those, and definitions, stored programs, accounts, settings, administration; what the log says of a definition |
 //! | [`statement`] | their trees |
 //! | [`names`], [`charsets`] | what can be a name, and names of character sets |
 //! | [`literal_rows`] | rows of INSERT that stay text |
@@ -37,7 +37,6 @@ pub mod literal_rows;
 pub mod names;
 pub mod parse;
 mod print;
-mod program;
 pub mod raw;
 pub mod span;
 pub mod statement;

@@ -6,27 +6,33 @@ use std::ops::Range;
 
 use types::charset::Charset;
 
-use crate::program::ProgramScan;
+use crate::parse::end_of_program;
 use crate::versions::{Opening, Reader, unread};
 use types::SqlMode;
 
 /// The length of the first statement with its `;`, or `None` if only space, comments and empty statements are left.
 pub fn next_statement(text: &[u8], mode: SqlMode) -> Option<usize> {
     let mut scan = Scan::new(text, mode);
-    let mut anything = false;
-    let mut program = ProgramScan::default();
+    let mut first = None;
     loop {
         let start = scan.at;
-        let Some(piece) = scan.piece() else { break };
-        match piece {
-            Piece::Semicolon if anything && !program.holds_semicolon() => return Some(scan.at),
-            Piece::Space | Piece::Semicolon => {}
-            Piece::Quoted => program.quoted(),
-            Piece::Other => program.read(&text[start..scan.at]),
+        match (scan.piece(), first) {
+            (None, _) => return first.map(|_| text.len()),
+            (Some(Piece::Semicolon), Some(first)) if begins_program(&text[first..scan.at]) => {
+                return Some(end_of_program(text, scan.at, mode));
+            }
+            (Some(Piece::Semicolon), Some(_)) => return Some(scan.at),
+            (Some(Piece::Quoted | Piece::Other), None) => first = Some(start),
+            _ => {}
         }
-        anything |= matches!(piece, Piece::Quoted | Piece::Other);
     }
-    anything.then_some(text.len())
+}
+
+/// A quick look at the first word of a statement: whether it may be one that holds semicolons. For versions, a comment may be before it.
+fn begins_program(text: &[u8]) -> bool {
+    const WORDS: [&str; 10] = ["ALTER", "BEGIN", "CASE", "CREATE", "FOR", "IF", "LOOP", "REPEAT", "SET", "WHILE"];
+    let length = text.iter().take_while(|byte| byte.is_ascii_alphabetic()).count();
+    text.starts_with(b"/*") || WORDS.iter().any(|word| text[..length].eq_ignore_ascii_case(word.as_bytes()))
 }
 
 /// The text of a client, which writes in this character set, as UTF-8. Strings with bytes that are no text in it (binary data, as PyMySQL

@@ -40,6 +40,8 @@ pub enum Token<'a> {
     Comma,
     /// `.`
     Period,
+    /// `..`, between the ends of MariaDB's ranges.
+    TwoPeriods,
     /// `;`
     Semicolon,
     /// `:`
@@ -106,6 +108,7 @@ impl Token<'_> {
             Token::RBrace => "}",
             Token::Comma => ",",
             Token::Period => ".",
+            Token::TwoPeriods => "..",
             Token::Semicolon => ";",
             Token::Colon => ":",
             Token::Assign => ":=",

@@ -322,7 +322,7 @@ pub(super) fn into_variables(into: Option<&sql::Into>, columns: usize) -> Result
     for target in &into.targets {
         match target {
             sql::IntoTarget::Variable(name) => names.push(name.to_string()),
-            sql::IntoTarget::Local(name) => {
+            sql::IntoTarget::Local(name) | sql::IntoTarget::Field(name, _) => {
                 let message = format!("Undeclared variable: {}", name.text);
                 return Err(SqlError::new(codes::SP_UNDECLARED_VAR, message));
             }

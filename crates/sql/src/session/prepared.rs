@@ -138,6 +138,9 @@ impl Session {
         let place = self.shared.prepared_count.place(max)?;
         let before = memory::now();
         let parsed = self.read(text)?;
+        if let Statement::Program(program) = &parsed.statement {
+            return Err(SqlError::not_supported(program.name()));
+        }
         if !can_be_prepared(&parsed.statement) {
             let message = "This command is not supported in the prepared statement protocol yet";
             return Err(SqlError::new(codes::UNSUPPORTED_PS, message));

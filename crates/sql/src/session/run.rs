@@ -278,6 +278,7 @@ impl Session {
             Statement::Deallocate(name) => self.deallocate(name),
             Statement::Binlog(events) => self.binlog(events).await,
             Statement::Admin(admin) => self.administer(admin, sink).await,
+            Statement::Program(program) => Err(SqlError::not_supported(program.name())),
             Statement::Query(_)
             | Statement::Insert(_)
             | Statement::Update(_)

@@ -2,6 +2,7 @@
 
 mod change;
 mod expr;
+mod mention;
 mod name;
 mod query;
 mod table;
@@ -13,6 +14,7 @@ pub use expr::{
     ArithmeticOp, BinaryOp, BitOp, Call, CallClauses, Case, CastCharset, CastType, CompareOp, Expr, ExprKind, IsTest,
     JsonBehavior, JsonValue, Literal, Match, MatchMode, Quantified, TemporalKind, Text, TrimSide, UnaryOp, When,
 };
+pub use mention::Mention;
 pub use name::{ColumnPath, Name, TablePath};
 pub use query::{
     Body, Cte, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, OrderItem, Query, Select, SelectItem, SelectOptions,

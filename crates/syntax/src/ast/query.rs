@@ -192,6 +192,8 @@ pub enum IntoTarget {
     Variable(Arc<str>),
     /// A variable of a stored program.
     Local(Name),
+    /// A field of one that is a row (MariaDB).
+    Field(Name, Name),
 }
 
 /// `FOR UPDATE …`

@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Parser;
-use crate::ast::{ColumnPath, Name, TablePath};
+use crate::ast::{ColumnPath, Mention, Name, TablePath};
 use crate::digits::{bit_bytes, hex_bytes};
 use crate::error::{ParseError, Parsed};
 use crate::span::Span;
@@ -27,7 +27,7 @@ impl<'a> Parser<'a> {
 
     /// The token that many places ahead.
     pub fn peek_at(&self, ahead: usize) -> Option<&Token<'a>> {
-        self.tokens.get(self.at + ahead).map(|token| &token.token)
+        self.tokens[..self.stop].get(self.at + ahead).map(|token| &token.token)
     }
 
     /// The byte offset of the next token, or of the end.
@@ -83,7 +83,7 @@ impl<'a> Parser<'a> {
     /// Takes the next token.
     #[expect(clippy::should_implement_trait, reason = "it is no iterator: one may go back")]
     pub fn next(&mut self) -> Option<Token<'a>> {
-        let token = self.tokens.get(self.at)?.token.clone();
+        let token = self.peek()?.clone();
         self.at += 1;
         Some(token)
     }
@@ -111,7 +111,44 @@ impl<'a> Parser<'a> {
 
     /// Whether all has been read.
     pub fn at_end(&self) -> bool {
-        self.at >= self.tokens.len()
+        self.at >= self.stop
+    }
+
+    /// From here on there is nothing behind the next semicolon, for who reads one of a program's statements. Gives what
+    /// [`Parser::widen`] takes.
+    pub(crate) fn narrow(&mut self) -> usize {
+        let rest = self.tokens[..self.stop].get(self.at..).unwrap_or_default();
+        let length = rest.iter().position(|token| token.token == Token::Semicolon);
+        let stop = length.map_or(self.stop, |length| self.at + length);
+        std::mem::replace(&mut self.stop, stop)
+    }
+
+    /// Ends that.
+    pub(crate) fn widen(&mut self, stop: usize) {
+        self.stop = stop;
+    }
+
+    /// Takes the names away that have to be known to a program, and begins with these.
+    pub(crate) fn swap_mentions(&mut self, mentions: Vec<Mention>) -> Vec<Mention> {
+        std::mem::replace(&mut self.mentions, mentions)
+    }
+
+    /// Notes a name that a program has to know.
+    pub(super) fn mention(&mut self, mention: Mention) -> Parsed<()> {
+        base::memory::check_room(&self.mentions, 1)?;
+        self.mentions.push(mention);
+        Ok(())
+    }
+
+    /// Where the first parameter is among the tokens, as a byte offset.
+    pub(crate) fn first_param(&self) -> Option<usize> {
+        let param = self.tokens.iter().find(|token| matches!(token.token, Token::Param(_)))?;
+        Some(param.span.start as usize)
+    }
+
+    /// The tokens that were read since a place.
+    pub(crate) fn tokens_since(&self, place: usize) -> &[TokenAt<'a>] {
+        self.tokens.get(place..self.at).unwrap_or_default()
     }
 
     /// Whether the next tokens are these words (in any case), and then takes them.
@@ -272,6 +309,11 @@ impl<'a> Parser<'a> {
         while path.schema.is_none() && self.accept_token(&Token::Period) {
             path = ColumnPath { schema: path.table, table: Some(path.name), name: self.any_name()? };
         }
+        if let ColumnPath { schema: None, table: Some(row), .. } = &path
+            && let Some(mention) = row_of_trigger(row.as_str())
+        {
+            self.mention(mention)?;
+        }
         Ok(path)
     }
 
@@ -362,5 +404,14 @@ impl<'a> Parser<'a> {
     /// Names in parentheses, if they come next.
     pub(super) fn names_in_parentheses(&mut self) -> Parsed<Vec<Name>> {
         if self.next_is(&Token::LParen) { self.parenthesized(Self::name) } else { Ok(Vec::new()) }
+    }
+}
+
+/// NEW and OLD are rows of a trigger, if there is one.
+fn row_of_trigger(name: &str) -> Option<Mention> {
+    match name {
+        name if name.eq_ignore_ascii_case("NEW") => Some(Mention::New),
+        name if name.eq_ignore_ascii_case("OLD") => Some(Mention::Old),
+        _ => None,
     }
 }

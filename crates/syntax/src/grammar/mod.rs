@@ -31,12 +31,15 @@ mod table;
 mod tests;
 mod window;
 
+pub(crate) use query::has_into;
+
 use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, codes};
 use types::SqlMode;
 
+use crate::ast::Mention;
 use crate::error::Parsed;
 use crate::literal_rows::LiteralRows;
 use crate::token::TokenAt;
@@ -71,6 +74,8 @@ pub fn too_many_tables() -> SqlError {
 pub struct Parser<'a> {
     tokens: Vec<TokenAt<'a>>,
     at: usize,
+    /// Where the statement ends that is being read: at the end of the tokens, or, in a program, at a semicolon.
+    stop: usize,
     text: &'a str,
     mode: SqlMode,
     /// Names without quotes that another kind of server takes for reserved words.
@@ -92,12 +97,15 @@ pub struct Parser<'a> {
     /// Tables of the join that is being read.
     tables: usize,
     has_with: bool,
+    /// Names that a program has to know, since its statement began.
+    mentions: Vec<Mention>,
 }
 
 impl<'a> Parser<'a> {
     /// A parser at the first of a statement's tokens. Of the modes HIGH_NOT_PRECEDENCE counts here.
     pub fn new(tokens: Vec<TokenAt<'a>>, text: &'a str, mode: SqlMode) -> Self {
         Parser {
+            stop: tokens.len(),
             tokens,
             at: 0,
             text,
@@ -112,6 +120,7 @@ impl<'a> Parser<'a> {
             selects: 0,
             tables: 0,
             has_with: false,
+            mentions: Vec::new(),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::ast::{
     ArithmeticOp, BinaryOp, Call, Case, CastType, Expr, ExprKind, IntervalUnit, Literal, Name, TemporalKind, Text,
     UnaryOp, When,
 };
-use crate::error::Parsed;
+use crate::error::{ParseError, Parsed};
 use crate::span::Span;
 use crate::token::Token;
 use crate::words::{introduces_text, is_reserved_elsewhere, may_be_name, may_begin_expression};
@@ -32,6 +32,23 @@ impl<'a> Parser<'a> {
         let start = self.offset();
         let kind = self.operand_kind()?;
         Ok(Expr { kind, span: self.span_from(start) })
+    }
+
+    /// A literal without sign, a variable, or a name: what SIGNAL sets, and the number of a condition.
+    ///
+    /// # Errors
+    /// 1064 if something else comes.
+    pub fn simple_value(&mut self) -> Parsed<Expr> {
+        let start = self.offset();
+        let value = match self.peek() {
+            Some(Token::LParen | Token::LBrace) => return self.unexpected(),
+            _ => self.operand()?,
+        };
+        match &value.kind {
+            ExprKind::Literal(_) | ExprKind::Introduced(..) | ExprKind::Temporal(..) | ExprKind::Column(_) => Ok(value),
+            ExprKind::UserVariable(_) | ExprKind::SystemVariable(..) | ExprKind::Param(_) => Ok(value),
+            _ => Err(ParseError::syntax(start)),
+        }
     }
 
     fn operand_kind(&mut self) -> Parsed<ExprKind> {
@@ -383,7 +400,10 @@ impl<'a> Parser<'a> {
     }
 
     /// A unit of time.
-    pub(super) fn unit(&mut self) -> Parsed<IntervalUnit> {
+    ///
+    /// # Errors
+    /// 1064 if something else comes.
+    pub fn unit(&mut self) -> Parsed<IntervalUnit> {
         match self.peek_word().and_then(IntervalUnit::by_name) {
             Some(unit) => {
                 self.skip(1);

@@ -7,8 +7,8 @@ use base::{SqlError, codes};
 
 use super::{Parser, SELECTS_MAX, is, too_many_selects};
 use crate::ast::{
-    Body, Cte, Expr, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, Name, OrderItem, Query, Select, SelectItem,
-    SelectOptions, SetBranch, SetOp, TableFactor, TablePath, TableRef, With,
+    Body, Cte, Expr, ExprKind, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, Mention, Name, OrderItem, Query,
+    Select, SelectItem, SelectOptions, SetBranch, SetOp, TableFactor, TablePath, TableRef, With,
 };
 use crate::error::{ParseError, Parsed};
 use crate::token::Token;
@@ -268,12 +268,16 @@ impl<'a> Parser<'a> {
 
     /// A number, a parameter, or a variable of a program.
     pub(super) fn row_count(&mut self) -> Parsed<Expr> {
-        match self.peek() {
+        let count = match self.peek() {
             Some(Token::Number(_) | Token::Param(_) | Token::Hex(_) | Token::Bits(_)) => self.operand(),
             Some(Token::Word(word)) if may_be_name(word) => self.operand(),
             Some(Token::Name(_)) => self.operand(),
             _ => self.unexpected(),
+        }?;
+        if let ExprKind::Column(variable) = &count.kind {
+            self.mention(Mention::Limit(variable.clone()))?;
         }
+        Ok(count)
     }
 
     fn targets_clause(&mut self) -> Parsed<Option<Into>> {
@@ -289,9 +293,19 @@ impl<'a> Parser<'a> {
         let span = self.span_from(start);
         let targets = self.list(|parser| match parser.accept_variable() {
             Some(name) => Ok(IntoTarget::Variable(name.into())),
-            None => Ok(IntoTarget::Local(parser.name()?)),
+            None => parser.local_target(),
         })?;
         Ok(Some(Into { targets, span }))
+    }
+
+    /// A variable of a program, or a field of one, where a value goes.
+    fn local_target(&mut self) -> Parsed<IntoTarget> {
+        let name = self.name()?;
+        self.mention(Mention::Into(name.clone()))?;
+        match self.accept_token(&Token::Period) {
+            true => Ok(IntoTarget::Field(name, self.any_name()?)),
+            false => Ok(IntoTarget::Local(name)),
+        }
     }
 
     fn lock(&mut self) -> Parsed<Option<Lock>> {
@@ -461,7 +475,8 @@ impl<'a> Parser<'a> {
     }
 }
 
-fn has_into(query: &Query) -> bool {
+/// Whether a query has an INTO, wherever that may be.
+pub(crate) fn has_into(query: &Query) -> bool {
     query.into.is_some() || body_has_into(&query.body)
 }
 

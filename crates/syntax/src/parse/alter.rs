@@ -6,7 +6,7 @@ use base::{SqlError, codes};
 
 use super::table_options::table_options;
 use super::tokens::Tokens;
-use super::{Parsed, account, column, create, unsupported};
+use super::{Parsed, account, column, create, program};
 use crate::ParseError;
 use crate::statement::{
     AlterAction, AlterTable, ColumnPlace, Ddl, DefaultSpec, IndexKind, IndexSpec, SetItem, SetScope, Statement,
@@ -45,7 +45,7 @@ pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     }
     let how = tokens.accept_one(&["ONLINE", "IGNORE"]);
     if !tokens.accept("TABLE") {
-        return unsupported::alter(tokens);
+        return program::alter(tokens);
     }
     let if_exists = tokens.condition("IF EXISTS");
     let table = tokens.table_name()?;

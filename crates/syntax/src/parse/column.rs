@@ -286,9 +286,13 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     Ok(ty)
 }
 
+/// Whether it has a character set.
+pub(super) fn is_text(ty: &TypeSpec) -> bool {
+    matches!(ty.name, "char" | "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" | "enum" | "set")
+}
+
 fn type_modifiers(tokens: &mut Tokens<'_>, ty: &mut TypeSpec) -> Parsed<()> {
-    let has_charset =
-        matches!(ty.name, "char" | "varchar" | "text" | "tinytext" | "mediumtext" | "longtext" | "enum" | "set");
+    let has_charset = is_text(ty);
     loop {
         if ty.name == "json" {
             return Ok(());

@@ -5,7 +5,7 @@ use crate::Token;
 use super::declared_charset::DeclaredCharset;
 use super::table_options::table_options;
 use super::tokens::Tokens;
-use super::{Parsed, account, alter, column, foreign_key, role, unsupported};
+use super::{Parsed, account, alter, column, foreign_key, program, role};
 use crate::ParseError;
 use crate::statement::{
     CreateTable, DatabaseOptions, Ddl, IndexKind, IndexPart, IndexSpec, OnDuplicate, Statement, TableKey, TableOptions,
@@ -40,7 +40,7 @@ fn create_what(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let kind = match tokens.accept_one(&["UNIQUE INDEX", "INDEX"]) {
         Some("INDEX") => IndexKind::Plain,
         Some(_) => IndexKind::Unique,
-        None => return unsupported::create(tokens),
+        None => return program::create(tokens),
     };
     alter::create_index(tokens, kind)
 }

@@ -7,6 +7,7 @@
 //!   text ── split: up to ';' ── lexer ──> tokens ─┬─ SELECT, INSERT, … ── crate::grammar
 //!                                                 ├─ CREATE, ALTER, … ── ddl, account
 //!                                                 ├─ SET ── set         ├─ SHOW ── show
+//!                                                 ├─ programs ── program
 //!                                                 └─ the rest ── admin
 //! ```
 //!
@@ -29,6 +30,7 @@ mod foreign_key;
 mod golden_tests;
 mod load;
 mod notes;
+mod program;
 #[cfg(test)]
 mod property_tests;
 mod rewrite;
@@ -47,7 +49,7 @@ use std::sync::Arc;
 
 use crate::grammar::{DEPTH_MAX, USUAL_DEPTH};
 use crate::lexer::{self, Lexed};
-use crate::{Parser, Span};
+use crate::{Parser, Span, Token};
 use base::memory;
 use base::{SqlError, codes, on_large_stack};
 
@@ -59,6 +61,7 @@ use types::SqlMode;
 pub use self::both_dialects::LogChanges;
 pub use self::both_dialects::for_log;
 pub use self::declared_charset::conflict as conflict_of_charsets;
+pub(crate) use self::program::{end as end_of_program, may_hold_semicolons};
 pub use self::rewrite::{Foreign, in_our_words};
 pub use self::timestamps::OldColumn;
 pub use crate::LiteralRows;
@@ -104,6 +107,9 @@ const TREE_BYTES: u64 = 400;
 /// Bytes that a SELECT takes besides, in its tree and in its plan.
 const SELECT_BYTES: u64 = 12 << 10;
 
+/// Bytes that a SELECT takes besides in its tree alone.
+const PROGRAM_SELECT_BYTES: u64 = 1 << 10;
+
 impl Drop for ParsedStatement {
     fn drop(&mut self) {
         if self.is_deep {
@@ -143,36 +149,51 @@ impl ParsedStatement {
 
 /// Parses exactly one statement, with or without a `;` at its end. 1065 if there is none.
 pub fn parse_one(text: &str, context: &ParseContext) -> Result<ParsedStatement, SqlError> {
-    match parse_on_stack(text, context, false) {
-        // The grammar goes deeper than its words let one think.
-        Err(error) if error.code == codes::STACK_OVERRUN.0 => parse_on_stack(text, context, true),
-        parsed => parsed,
+    on_stack(|limit| Ok(parse_within(text, context, limit)?)).map_err(|error| error.into_sql(text))
+}
+
+/// Reads something that may be nested so deep, and again on a stack of its own if it is nested deeper: the grammar goes deeper than its words let
+/// one think.
+fn on_stack<T>(mut read: impl FnMut(usize) -> Parsed<T>) -> Parsed<T> {
+    match read(USUAL_DEPTH) {
+        Err(error::ParseError::Sql(error)) if error.code == codes::STACK_OVERRUN.0 => {
+            on_large_stack(|| read(DEPTH_MAX))
+        }
+        read => read,
     }
 }
 
-fn parse_on_stack(text: &str, context: &ParseContext, is_deep: bool) -> Result<ParsedStatement, SqlError> {
+/// Parses one statement that is nested no deeper than `limit`.
+fn parse_within(text: &str, context: &ParseContext, limit: usize) -> Result<ParsedStatement, SqlError> {
     let lexed =
         lexer::lex_without_rows(text, context.sql_mode, context.reader).map_err(|error| error.into_sql(text))?;
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
     }
-    let Lexed { end, param_count, tokens, after, comments, literal_rows } = lexed;
+    let Lexed { mut end, param_count, mut tokens, after, comments, literal_rows } = lexed;
+    if let Some(more) = after {
+        return Err(error::ParseError::syntax(more).into_sql(text));
+    }
+    let is_program = tokens.iter().any(|token| token.token == Token::Semicolon);
+    if let Some(last) = tokens.pop_if(|last| last.token == Token::Semicolon) {
+        end = last.span.start as usize;
+    }
     let count = tokens.len() as u64;
     let mut tokens = Tokens::new(Parser::new(tokens, text, context.sql_mode), context.sql_mode);
-    if let Some(more) = after {
-        // The body of a stored program has semicolons of its own.
-        let is_program = unsupported::program(&mut tokens);
-        return Err(is_program.unwrap_or(error::ParseError::syntax(more)).into_sql(text));
-    }
-    memory::check_more(count * TREE_BYTES + tokens.count_selects() as u64 * SELECT_BYTES + end as u64)?;
+    // The statements of a program are planned one by one, when it runs.
+    let select_bytes = if is_program { PROGRAM_SELECT_BYTES } else { SELECT_BYTES };
+    memory::check_more(count * TREE_BYTES + tokens.count_selects() as u64 * select_bytes + end as u64)?;
     let whole: Arc<str> = Arc::from(text[..end].trim_end());
-    tokens.limit_depth(if is_deep { DEPTH_MAX } else { USUAL_DEPTH });
+    tokens.limit_depth(limit);
     tokens.long_accounts = context.long_accounts;
     tokens.add_literal_rows(whole.clone(), literal_rows);
-    let read = if is_deep { on_large_stack(|| statement(&mut tokens)) } else { statement(&mut tokens) };
-    let statement = read.map_err(|error| error.into_sql(text))?;
-    let is_deep = is_deep || tokens.depth_read() > USUAL_DEPTH;
-    let notes = tokens.notes(comments);
+    let statement = whole_statement(&mut tokens).map_err(|error| error.into_sql(text))?;
+    let is_deep = limit > USUAL_DEPTH || tokens.depth_read() > USUAL_DEPTH;
+    let notes = match &statement {
+        // Other servers read what is in it only when it is run.
+        Statement::Program(_) => None,
+        _ => tokens.notes(comments),
+    };
     let (replaced, settings) = (tokens.replaced.take(), tokens.settings);
     Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, context: *context, notes, is_deep })
 }
@@ -215,9 +236,40 @@ use crate::error;
 
 type Parsed<T> = crate::Parsed<T>;
 
+/// A statement, behind which nothing is. What is wrong with a program that can be read is found when all of it is.
+fn whole_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    let statement = statement(tokens)?;
+    if tokens.accept_token(&Token::Semicolon) {
+        return tokens.unexpected();
+    }
+    tokens.end()?;
+    if let Statement::Program(program) = &statement {
+        if let (Some(param), false) = (tokens.first_param(), program.takes_params()) {
+            return Err(error::ParseError::syntax(param));
+        }
+        program::check(program)?;
+    }
+    Ok(statement)
+}
+
+/// A statement of any kind, up to the semicolon that is behind it, if there is one. None but a program sees others.
 fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    if program::holds_semicolons(tokens) {
+        return any_statement(tokens);
+    }
+    let stop = tokens.narrow();
+    let statement = any_statement(tokens)?;
+    tokens.end()?;
+    tokens.widen(stop);
+    Ok(statement)
+}
+
+fn any_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
+    if program::begins_compound(tokens) {
+        return program::compound(tokens);
+    }
     let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
-    let parsed = match word.as_str() {
+    match word.as_str() {
         "SELECT" | "WITH" | "VALUES" | "TABLE" | "" => dml::query(tokens),
         "INSERT" | "REPLACE" => dml::insert(tokens),
         "UPDATE" => dml::update(tokens),
@@ -235,9 +287,11 @@ fn statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         "REVOKE" => account::revoke(tokens),
         "XA" => xa::xa(tokens),
         "LOAD" => load::load(tokens),
+        "CALL" => program::call(tokens),
+        "SIGNAL" => program::signal(tokens),
+        "RESIGNAL" => program::resignal(tokens),
+        "GET" => program::get_diagnostics(tokens),
         "BEGIN" | "START" | "COMMIT" | "ROLLBACK" | "SAVEPOINT" | "RELEASE" => transaction::transaction(tokens),
         _ => admin::admin(tokens, &word),
-    }?;
-    tokens.end()?;
-    Ok(parsed)
+    }
 }

@@ -30,8 +30,19 @@ pub(super) fn set(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
 /// MariaDB's SET STATEMENT settings FOR statement: they hold for this statement alone. The log has what it did without them.
 fn set_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
     let place = tokens.place().saturating_sub(1);
+    let mut settings = settings_of_statement(tokens)?;
+    tokens.decided(place);
+    tokens.settings.append(&mut settings);
+    tokens.enter()?;
+    let statement = super::statement(tokens)?;
+    tokens.leave();
+    Ok(statement)
+}
+
+/// `STATEMENT settings FOR`
+pub(super) fn settings_of_statement(tokens: &mut Tokens<'_>) -> Parsed<Vec<SetItem>> {
     tokens.expect("STATEMENT")?;
-    let mut settings = tokens.comma_list(|tokens| {
+    let settings = tokens.comma_list(|tokens| {
         if tokens.peek_word().is_none() {
             return tokens.unexpected();
         }
@@ -39,12 +50,7 @@ fn set_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         assignment(tokens, SetScope::Session, name)
     })?;
     tokens.expect("FOR")?;
-    tokens.decided(place);
-    tokens.settings.append(&mut settings);
-    tokens.enter()?;
-    let statement = super::statement(tokens)?;
-    tokens.leave();
-    Ok(statement)
+    Ok(settings)
 }
 
 /// One item. A scope in words holds for the items after it too, up to the next one in words.

@@ -7,7 +7,6 @@ use crate::statement::Statement;
 
 /// First words of whole statements.
 const STATEMENTS: &[&str] = &[
-    "CALL",
     "HANDLER",
     "LOAD XML",
     "LOAD INDEX",
@@ -17,11 +16,6 @@ const STATEMENTS: &[&str] = &[
     "UNINSTALL",
     "CLONE",
     "HELP",
-    "SIGNAL",
-    "RESIGNAL",
-    "GET DIAGNOSTICS",
-    "GET CURRENT",
-    "GET STACKED",
     "RESTART",
     "BACKUP",
 ];
@@ -29,11 +23,6 @@ const STATEMENTS: &[&str] = &[
 /// What CREATE, ALTER and DROP may have after them.
 const OBJECTS: &[&str] = &[
     "VIEW",
-    "PROCEDURE",
-    "FUNCTION",
-    "AGGREGATE FUNCTION",
-    "TRIGGER",
-    "EVENT",
     "SERVER",
     "TABLESPACE",
     "UNDO TABLESPACE",
@@ -49,9 +38,6 @@ const OBJECTS: &[&str] = &[
     "LIBRARY",
     "JSON",
 ];
-
-/// So many tokens may stand between CREATE and what a stored program is: `OR REPLACE DEFINER = 'user'@'host'`.
-const PROGRAM_PREFIX_MAX: usize = 12;
 
 pub(super) fn statement<T>(tokens: &Tokens<'_>) -> Parsed<T> {
     match STATEMENTS.iter().find(|words| tokens.next_are(words)) {
@@ -74,20 +60,6 @@ pub(super) fn create(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         tokens.back_to(start);
     }
     object("CREATE", tokens)
-}
-
-/// The error for a stored program, whose body may hold semicolons; `None` for anything else.
-pub(super) fn program(tokens: &mut Tokens<'_>) -> Option<ParseError> {
-    const PROGRAMS: [&str; 6] = ["PROCEDURE", "FUNCTION", "AGGREGATE FUNCTION", "TRIGGER", "EVENT", "PACKAGE"];
-    let verb = ["CREATE", "ALTER"].into_iter().find(|verb| tokens.accept(verb))?;
-    // A definer and its kin may come first.
-    for _ in 0..PROGRAM_PREFIX_MAX {
-        if let Some(program) = PROGRAMS.iter().find(|words| tokens.next_are(words)) {
-            return Some(ParseError::not_supported(format!("{verb} {program}")));
-        }
-        tokens.next()?;
-    }
-    None
 }
 
 pub(super) fn alter(tokens: &mut Tokens<'_>) -> Parsed<Statement> {

@@ -5,7 +5,11 @@
 
 mod change;
 mod expr;
+mod program;
 mod query;
+mod written;
+
+pub(crate) use written::written;
 
 use std::fmt::{self, Display, Formatter, Write};
 

@@ -147,6 +147,7 @@ impl Display for IntoTarget {
                 quoted(name, f)
             }
             IntoTarget::Local(name) => name.fmt(f),
+            IntoTarget::Field(row, field) => write!(f, "{row}.{field}"),
         }
     }
 }

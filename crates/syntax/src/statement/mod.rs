@@ -7,6 +7,7 @@ mod admin;
 mod alter;
 mod definition;
 mod load;
+pub mod program;
 mod role;
 mod show;
 mod user;
@@ -83,6 +84,8 @@ pub enum Statement {
     Deallocate(String),
     /// BINLOG: events of a log.
     Binlog(BinlogEvents),
+    /// Stored programs, and what is made for them.
+    Program(Box<program::ProgramStatement>),
     /// Everything else that an administrator says.
     Admin(Admin),
 }
