@@ -7,7 +7,9 @@ use interop::{Result, workspace_root};
 use super::SourceFile;
 
 pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) -> Result<()> {
-    check_life_of_a_commit(files, complaints)?;
+    for walk in ["docs/LIFE_OF_A_COMMIT.md", "docs/LIFE_OF_A_STATEMENT.md"] {
+        check_walk(walk, files, complaints)?;
+    }
     check_architecture(complaints)
 }
 
@@ -15,9 +17,8 @@ fn read(name: &str) -> Result<String> {
     fs::read_to_string(workspace_root().join(name)).map_err(|error| format!("{name}: {error}"))
 }
 
-/// Each `` `crate::…::function` `` in the walk is a function of that crate.
-fn check_life_of_a_commit(files: &[SourceFile], complaints: &mut Vec<String>) -> Result<()> {
-    let name = "docs/LIFE_OF_A_COMMIT.md";
+/// Each `` `crate::…::function` `` in a walk is a function of that crate.
+fn check_walk(name: &str, files: &[SourceFile], complaints: &mut Vec<String>) -> Result<()> {
     let mut named = 0;
     for quoted in read(name)?.split('`').skip(1).step_by(2).filter(|quoted| quoted.contains("::")) {
         let mut parts = quoted.trim_end_matches("()").split("::").collect::<Vec<_>>().into_iter();
