@@ -74,7 +74,7 @@ impl Aliases {
         self.items.get(number.wrapping_sub(1)).map(|(_, expr)| expr)
     }
 
-    /// The slots of items that are columns.
+    /// The numbers of items that are columns.
     pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
         self.items.iter().filter_map(|(_, expr)| expr.as_column())
     }
@@ -93,7 +93,7 @@ impl Named {
 pub(crate) struct Grouped {
     /// Names of columns that stand alone in it, in lower case.
     pub(crate) names: HashSet<String>,
-    /// The slots of columns that are grouped by or selected.
+    /// The numbers of columns that are grouped by or selected.
     pub(crate) shown: HashSet<usize>,
 }
 

@@ -145,7 +145,7 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    /// A function that is no aggregate. One that waits becomes a slot.
+    /// A function that is no aggregate. One that waits becomes a column.
     pub(crate) fn call(&mut self, name: &str, args: Vec<Expr>) -> Result<Expr, SqlError> {
         const OF_ITS_ARGUMENTS: [&str; 6] = ["if", "ifnull", "coalesce", "nullif", "greatest", "least"];
         let of_arguments = OF_ITS_ARGUMENTS.iter().any(|known| known.eq_ignore_ascii_case(name));

@@ -219,21 +219,21 @@ impl Search<'_> {
     }
 }
 
-/// Adds the columns to `slots` of which a conjunct takes no row with NULL.
-fn refuses_null(condition: &Expr, slots: &mut Vec<usize>) {
+/// Adds the columns to `ids` of which a conjunct takes no row with NULL.
+fn refuses_null(condition: &Expr, ids: &mut Vec<ColumnId>) {
     match &condition.kind {
-        ExprKind::Column { slot, .. } => slots.push(*slot),
+        ExprKind::Column { slot, .. } => ids.push(*slot),
         ExprKind::Compare { op, args } if *op != CompareOp::NullSafeEq => {
-            slots.extend(args.iter().filter_map(Expr::as_column));
+            ids.extend(args.iter().filter_map(Expr::as_column));
         }
-        ExprKind::Like { args, .. } => slots.extend(args.iter().filter_map(Expr::as_column)),
-        ExprKind::Between { args } => slots.extend(args[0].as_column()),
-        ExprKind::In { value, .. } => slots.extend(value.as_column()),
-        ExprKind::IsTruth { arg, wanted: true } => refuses_null(arg, slots),
-        ExprKind::And(parts) => parts.iter().for_each(|part| refuses_null(part, slots)),
+        ExprKind::Like { args, .. } => ids.extend(args.iter().filter_map(Expr::as_column)),
+        ExprKind::Between { args } => ids.extend(args[0].as_column()),
+        ExprKind::In { value, .. } => ids.extend(value.as_column()),
+        ExprKind::IsTruth { arg, wanted: true } => refuses_null(arg, ids),
+        ExprKind::And(parts) => parts.iter().for_each(|part| refuses_null(part, ids)),
         ExprKind::Not(arg) => match &arg.kind {
-            ExprKind::IsNull(column) => slots.extend(column.as_column()),
-            ExprKind::In { .. } | ExprKind::Like { .. } => refuses_null(arg, slots),
+            ExprKind::IsNull(column) => ids.extend(column.as_column()),
+            ExprKind::In { .. } | ExprKind::Like { .. } => refuses_null(arg, ids),
             _ => {}
         },
         _ => {}

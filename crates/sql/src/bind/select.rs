@@ -74,9 +74,9 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
         };
         let mut order = self.bind_order(tail.order, ExprScope::of_groups(Clause::OrderBy, &aliases))?;
-        if let Some(slots) = &rollup {
+        if let Some(ids) = &rollup {
             let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
-            exprs.for_each(|expr| read_keys(expr, &keys, slots));
+            exprs.for_each(|expr| read_keys(expr, &keys, ids));
         }
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {

@@ -169,6 +169,17 @@ pub(crate) enum FromTree {
     Join { left: Box<FromTree>, right: Box<FromTree>, kind: JoinKind, on: Vec<Expr> },
 }
 
+impl FromTree {
+    /// Every condition of ON.
+    pub(crate) fn for_each_condition(&self, visit: &mut dyn FnMut(&Expr)) {
+        if let FromTree::Join { left, right, on, .. } = self {
+            on.iter().for_each(&mut *visit);
+            left.for_each_condition(visit);
+            right.for_each_condition(visit);
+        }
+    }
+}
+
 /// The kinds of joins that are left after binding.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JoinKind {

@@ -1,4 +1,4 @@
-//! Sets of slots.
+//! Sets of slots, or of the statement's columns by their numbers.
 
 /// So many slots are looked through one by one.
 const FEW: usize = 16;

@@ -25,11 +25,12 @@ pub enum ExprKind {
     Literal(Value),
     /// `?`, from 0.
     Param(usize),
-    /// A slot of the row. With `utc` in its slot's type it is given in the session's time zone.
+    /// A slot of the row; until a block has its plan, a column of the statement by its number. With `utc` in its type it is given in the session's
+    /// time zone.
     Column {
         /// Which.
         slot: usize,
-        /// The slot holds UTC.
+        /// It holds UTC.
         utc: bool,
     },
     /// `=`, `<`, … and `<=>`.

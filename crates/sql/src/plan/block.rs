@@ -11,8 +11,7 @@ use types::Value;
 
 use crate::bind::columns::Columns;
 use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, BoundTable, FromTree, Grouping, Limit, OrderItem, Subquery, SubqueryKind,
-    TableSource, Union,
+    Block, BoundBody, BoundQuery, BoundTable, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
 };
 use crate::exec::ranges::key_ranges;
 use crate::expr::{Expr, ExprKind, SlotSet, Warnings, order};
@@ -144,7 +143,7 @@ async fn plan_tables(
 fn find_late_subqueries(block: &mut Block) {
     let (mut early, mut above) = (SlotSet::default(), SlotSet::default());
     block.filter.iter().for_each(|expr| expr.collect_slots(&mut early));
-    block.from.iter().for_each(|tree| slots_of_joins(tree, &mut early));
+    block.from.iter().for_each(|from| from.for_each_condition(&mut |on| on.collect_slots(&mut early)));
     for subquery in &block.subqueries {
         subquery.query.iter().for_each(|query| outer_columns(query, &mut early));
         subquery.kind.exprs().iter().for_each(|expr| expr.collect_slots(&mut early));
@@ -162,14 +161,6 @@ fn find_late_subqueries(block: &mut Block) {
     results.for_each(|expr| expr.collect_slots(&mut above));
     for subquery in &mut block.subqueries {
         subquery.late = above.contains(subquery.id) && !early.contains(subquery.id);
-    }
-}
-
-fn slots_of_joins(tree: &FromTree, slots: &mut SlotSet) {
-    if let FromTree::Join { left, right, on, .. } = tree {
-        on.iter().for_each(|expr| expr.collect_slots(slots));
-        slots_of_joins(left, slots);
-        slots_of_joins(right, slots);
     }
 }
 

@@ -19,7 +19,7 @@ use base::SqlError;
 
 use crate::bind::columns::{ColumnId, ColumnSource, Columns};
 use crate::bind::scope::place_of;
-use crate::bind::tree::{Block, BoundTable, FromTree, Limit, Subquery};
+use crate::bind::tree::{Block, BoundTable, Limit, Subquery};
 use crate::expr::{Expr, SlotSet};
 use crate::plan::access::{IndexAccess, Interval};
 use crate::plan::conditions::outer_columns;
@@ -199,7 +199,7 @@ pub(crate) fn read_columns(block: &Block) -> SlotSet {
     let mut read = |expr: &Expr| expr.collect_slots(&mut columns);
     block.filter.iter().chain(&block.having).chain(&block.select).for_each(&mut read);
     block.order.iter().for_each(|item| read(&item.expr));
-    block.from.iter().for_each(|from| read_in_joins(from, &mut read));
+    block.from.iter().for_each(|from| from.for_each_condition(&mut read));
     if let Some(grouping) = &block.grouping {
         grouping.keys.iter().for_each(&mut read);
         for aggregate in &grouping.aggregates {
@@ -214,14 +214,6 @@ pub(crate) fn read_columns(block: &Block) -> SlotSet {
 fn read_by_subquery(subquery: &Subquery, columns: &mut SlotSet) {
     subquery.kind.exprs().iter().chain(&subquery.guard).for_each(|expr| expr.collect_slots(columns));
     subquery.query.iter().for_each(|query| outer_columns(query, columns));
-}
-
-fn read_in_joins(tree: &FromTree, read: &mut dyn FnMut(&Expr)) {
-    if let FromTree::Join { left, right, on, .. } = tree {
-        on.iter().for_each(&mut *read);
-        read_in_joins(left, read);
-        read_in_joins(right, read);
-    }
 }
 
 /// The columns of a table that are used: (position in the table, number), by position.

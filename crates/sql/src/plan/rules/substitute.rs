@@ -79,15 +79,6 @@ fn substitute_in(query: &mut BoundQuery, meant: &Meant) {
 }
 
 impl FromTree {
-    /// Every condition of ON.
-    pub(super) fn for_each_condition(&self, visit: &mut dyn FnMut(&Expr)) {
-        if let FromTree::Join { left, right, on, .. } = self {
-            on.iter().for_each(&mut *visit);
-            left.for_each_condition(visit);
-            right.for_each_condition(visit);
-        }
-    }
-
     fn for_each_condition_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         if let FromTree::Join { left, right, on, .. } = self {
             on.iter_mut().for_each(&mut *visit);
