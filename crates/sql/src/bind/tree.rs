@@ -106,6 +106,25 @@ pub(crate) struct Block {
     pub(crate) count_found_rows: bool,
 }
 
+impl Block {
+    /// Every expression over rows of the block.
+    pub(crate) fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
+        self.filter.iter().chain(&self.having).chain(&self.select).for_each(&mut *visit);
+        self.order.iter().for_each(|item| visit(&item.expr));
+        self.from.iter().for_each(|from| from.for_each_condition(visit));
+        if let Some(grouping) = &self.grouping {
+            grouping.keys.iter().for_each(&mut *visit);
+            for aggregate in &grouping.aggregates {
+                let order = aggregate.call.order_by.iter().map(|(expr, _)| expr);
+                aggregate.call.args.iter().chain(order).for_each(&mut *visit);
+            }
+        }
+        for subquery in &self.subqueries {
+            subquery.kind.exprs().iter().chain(&subquery.guard).for_each(&mut *visit);
+        }
+    }
+}
+
 /// GROUP BY, or aggregates without it.
 #[derive(Debug, Default)]
 pub(crate) struct Grouping {

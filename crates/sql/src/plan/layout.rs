@@ -47,8 +47,11 @@ impl Layout {
     pub(crate) fn of_exprs<'e>(exprs: impl IntoIterator<Item = &'e Expr>, subqueries: &[Subquery]) -> Self {
         let mut used = SlotSet::default();
         exprs.into_iter().for_each(|expr| expr.collect_slots(&mut used));
-        subqueries.iter().for_each(|subquery| read_by_subquery(subquery, &mut used));
-        subqueries.iter().for_each(|subquery| _ = used.insert(subquery.id));
+        for subquery in subqueries {
+            subquery.kind.exprs().iter().chain(&subquery.guard).for_each(|expr| expr.collect_slots(&mut used));
+            subquery.query.iter().for_each(|query| outer_columns(query, &mut used));
+            used.insert(subquery.id);
+        }
         Layout::of(used)
     }
 
@@ -196,24 +199,9 @@ pub(crate) fn used_columns(block: &Block) -> SlotSet {
 /// The columns that anything in a block reads.
 pub(crate) fn read_columns(block: &Block) -> SlotSet {
     let mut columns = SlotSet::default();
-    let mut read = |expr: &Expr| expr.collect_slots(&mut columns);
-    block.filter.iter().chain(&block.having).chain(&block.select).for_each(&mut read);
-    block.order.iter().for_each(|item| read(&item.expr));
-    block.from.iter().for_each(|from| from.for_each_condition(&mut read));
-    if let Some(grouping) = &block.grouping {
-        grouping.keys.iter().for_each(&mut read);
-        for aggregate in &grouping.aggregates {
-            let order = aggregate.call.order_by.iter().map(|(expr, _)| expr);
-            aggregate.call.args.iter().chain(order).for_each(&mut read);
-        }
-    }
-    block.subqueries.iter().for_each(|subquery| read_by_subquery(subquery, &mut columns));
+    block.for_each_expr(&mut |expr| expr.collect_slots(&mut columns));
+    block.subqueries.iter().flat_map(|subquery| &subquery.query).for_each(|query| outer_columns(query, &mut columns));
     columns
-}
-
-fn read_by_subquery(subquery: &Subquery, columns: &mut SlotSet) {
-    subquery.kind.exprs().iter().chain(&subquery.guard).for_each(|expr| expr.collect_slots(columns));
-    subquery.query.iter().for_each(|query| outer_columns(query, columns));
 }
 
 /// The columns of a table that are used: (position in the table, number), by position.

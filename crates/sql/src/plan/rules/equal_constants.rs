@@ -9,9 +9,10 @@ use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, BoundTable, FromTree, JoinKind};
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind, build, order};
 use crate::plan::rules::Rewrite;
+use crate::plan::rules::substitute::Room;
 
 /// So many equalities are looked at: what follows from them may be as many again.
-const EQUALITIES_MAX: usize = 256;
+const EQUALITIES_MAX: usize = 64;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     let mut found =
@@ -48,7 +49,9 @@ impl Equalities<'_> {
         if !is_one_equality(&args[0].ty, &args[1].ty) || self.pairs.len() + self.known.len() >= EQUALITIES_MAX {
             return;
         }
-        let is_constant = |expr: &Expr| expr.slots().is_empty() && expr.constancy() <= Constancy::Execution;
+        let is_constant = |expr: &Expr| {
+            expr.constancy() <= Constancy::Execution && Room::default().takes(expr) && expr.slots().is_empty()
+        };
         match (self.own(&args[0]), self.own(&args[1])) {
             (Some(_), Some(_)) => self.pairs.push((args[0].clone(), args[1].clone())),
             (Some(id), None) if is_constant(&args[1]) => self.known.push((id, args[1].clone())),

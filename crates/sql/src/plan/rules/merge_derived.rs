@@ -10,11 +10,12 @@ use std::collections::HashMap;
 
 use base::SqlError;
 
-use crate::bind::columns::{ColumnId, Columns};
+use crate::bind::columns::{ColumnId, ColumnSource, Columns};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, SubqueryKind, TableSource};
 use crate::expr::{Constancy, Expr};
 use crate::plan::conditions::TABLES_MAX;
 use crate::plan::rules::Rewrite;
+use crate::plan::rules::substitute::Room;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     merge_all(block, rewrite.columns);
@@ -54,6 +55,20 @@ fn is_mergeable(block: &Block, number: usize, columns: &Columns) -> bool {
         && !has_another_value_each_time(inner)
         && inner.subqueries.iter().all(|subquery| !matches!(subquery.kind, SubqueryKind::Call { .. }))
         && (!table.outer_joined || gives_own_columns(table, inner, columns))
+        && has_room(block, table, inner, columns)
+}
+
+/// Whether what is read of a table is small enough to stand wherever it is read.
+fn has_room(block: &Block, table: &BoundTable, inner: &Block, columns: &Columns) -> bool {
+    let (mut room, mut fits) = (Room::default(), true);
+    block.for_each_read(&mut |id| {
+        if let ColumnSource::Column { table: of, column } = columns.source(id)
+            && of == table.id
+        {
+            fits = fits && room.takes(&inner.select[column]);
+        }
+    });
+    fits
 }
 
 fn has_another_value_each_time(inner: &Block) -> bool {

@@ -12,11 +12,19 @@ use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, TableSource};
 use crate::expr::{Constancy, Expr, ExprKind, Kind, order};
 use crate::plan::rules::Rewrite;
-use crate::plan::rules::substitute::replaced;
+use crate::plan::rules::substitute::{Room, for_each_read, is_flat, replaced};
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     let Block { tables, from: Some(from), filter, .. } = block else { return Ok(()) };
-    filter.retain(|condition| !push(condition, from, tables, rewrite.columns));
+    let mut stay = Vec::with_capacity(filter.len());
+    for condition in std::mem::take(filter) {
+        // There may be millions of them.
+        rewrite.context.check_cancelled()?;
+        if !push(&condition, from, tables, rewrite.columns) {
+            stay.push(condition);
+        }
+    }
+    *filter = stay;
     push_of_joins(from, tables, rewrite.columns);
     Ok(())
 }
@@ -54,11 +62,11 @@ fn push(condition: &Expr, part: &FromTree, tables: &mut [BoundTable], columns: &
     }
 }
 
-/// Whether a condition reads columns of one table and nothing else.
+/// Whether a condition reads columns of one table and nothing else, and is not so deep that it would become too deep on its way.
 fn is_about(condition: &Expr, table: TableId, columns: &Columns) -> bool {
     let ids = condition.slots();
     let is_of_it = |id| matches!(columns.source(id), ColumnSource::Column { table: of, .. } if of == table);
-    !ids.is_empty() && ids.iter().all(is_of_it) && condition.constancy() != Constancy::Volatile
+    is_flat(condition) && !ids.is_empty() && ids.iter().all(is_of_it) && condition.constancy() != Constancy::Volatile
 }
 
 /// Whether every branch of a query can have the condition in it.
@@ -69,12 +77,15 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
             let rolls_up = block.grouping.as_ref().is_some_and(|grouping| grouping.rollup.is_some());
             let is_distinct = block.distinct && !tells_as_groups(condition);
             let is_computed = |id| {
-                let ColumnSource::Column { column, .. } = columns.source(id) else { return false };
                 let reads_query = |id: usize| columns.source(id) == ColumnSource::Subquery;
-                let expr = &block.select[column];
+                let Some(expr) = selected(block, id, columns) else { return false };
                 expr.constancy() != Constancy::Volatile && !expr.slots().iter().any(reads_query)
             };
-            !has_limit
+            let (mut room, mut fits) = (Room::default(), true);
+            for_each_read(condition, &mut |id| {
+                fits = fits && selected(block, id, columns).is_some_and(|expr| room.takes(expr));
+            });
+            fits && !has_limit
                 && !rolls_up
                 && !is_distinct
                 && !block.count_found_rows
@@ -90,6 +101,14 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
                 && union.branches.iter().all(|branch| takes(branch, condition, columns))
         }
         BoundBody::Values(_) => false,
+    }
+}
+
+/// What a block gives as a column of the table that it is.
+fn selected<'b>(block: &'b Block, id: ColumnId, columns: &Columns) -> Option<&'b Expr> {
+    match columns.source(id) {
+        ColumnSource::Column { column, .. } => block.select.get(column),
+        _ => None,
     }
 }
 

@@ -1,4 +1,9 @@
 //! Expressions in the place of columns.
+//!
+//! # Invariants
+//! - What is written is bounded by the parser, in size and depth; what stands in the place of a column may be read often, and by what is read often itself. So
+//!   only small expressions take the place of columns, and not too often ([`Room`]): `SELECT c + c AS c FROM (SELECT c + c AS c FROM (…` does not double with each
+//!   level, and nothing becomes deeper than what is written by more than [`DEPTH_MAX`].
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,6 +14,60 @@ use crate::expr::{Expr, ExprKind};
 
 /// What stands in the place of each column.
 pub(super) type Meant = HashMap<ColumnId, Expr>;
+
+/// So deep may be what takes the place of a column.
+const DEPTH_MAX: usize = 16;
+
+/// So many parts may expressions have that one rule puts in the place of a table's columns, all copies together.
+const PARTS_MAX: usize = 4096;
+
+/// What may still be put in the place of columns.
+pub(super) struct Room(usize);
+
+impl Default for Room {
+    fn default() -> Self {
+        Room(PARTS_MAX)
+    }
+}
+
+impl Room {
+    /// Takes the room of one copy; `false` if there is none for it. What is no larger than a column takes none.
+    pub(super) fn takes(&mut self, expr: &Expr) -> bool {
+        let is_one_part = matches!(expr.kind, ExprKind::Column { .. } | ExprKind::Literal(_) | ExprKind::Param(_));
+        is_one_part || self.takes_parts(expr, DEPTH_MAX)
+    }
+
+    fn takes_parts(&mut self, expr: &Expr, depth: usize) -> bool {
+        if depth == 0 || self.0 == 0 {
+            return false;
+        }
+        self.0 -= 1;
+        let mut fits = true;
+        expr.for_each_child(&mut |child| fits = fits && self.takes_parts(child, depth - 1));
+        fits
+    }
+}
+
+/// Whether an expression is no deeper than what may take the place of a column: in it others may take theirs.
+pub(super) fn is_flat(expr: &Expr) -> bool {
+    is_within(expr, DEPTH_MAX)
+}
+
+fn is_within(expr: &Expr, depth: usize) -> bool {
+    let mut fits = depth > 0;
+    if fits {
+        expr.for_each_child(&mut |child| fits = fits && is_within(child, depth - 1));
+    }
+    fits
+}
+
+/// Calls `visit` for every place in which an expression reads a column.
+pub(super) fn for_each_read(expr: &Expr, visit: &mut dyn FnMut(ColumnId)) {
+    match expr.kind {
+        ExprKind::Column { slot, .. } => visit(slot),
+        _ => expr.for_each_child(&mut |child| for_each_read(child, visit)),
+    }
+}
 
 /// An expression that reads others in the place of columns. It keeps its type, which may be NULL where the other's may not.
 pub(super) fn replaced(mut expr: Expr, meant: &Meant) -> Expr {
@@ -28,6 +87,14 @@ fn replace(expr: &mut Expr, meant: &Meant) {
 }
 
 impl Block {
+    /// Calls `visit` for every place in which a column is read, here and in all that stands in here.
+    pub(super) fn for_each_read(&self, visit: &mut dyn FnMut(ColumnId)) {
+        self.for_each_expr(&mut |expr| for_each_read(expr, visit));
+        for query in self.subqueries.iter().flat_map(|subquery| &subquery.query) {
+            for_each_read_in(query, visit);
+        }
+    }
+
     /// Puts expressions in the place of columns, here and in all that stands in here.
     pub(super) fn substitute(&mut self, meant: &Meant) {
         if meant.is_empty() {
@@ -54,6 +121,14 @@ impl Block {
         for subquery in &mut self.subqueries {
             subquery.kind.exprs_mut().iter_mut().chain(&mut subquery.guard).for_each(&mut *visit);
         }
+    }
+}
+
+fn for_each_read_in(query: &BoundQuery, visit: &mut dyn FnMut(ColumnId)) {
+    match &query.body {
+        BoundBody::Block(block) => block.for_each_read(visit),
+        BoundBody::Union(union) => union.branches.iter().for_each(|branch| for_each_read_in(branch, visit)),
+        BoundBody::Values(rows) => rows.iter().flatten().for_each(|expr| for_each_read(expr, visit)),
     }
 }
 
