@@ -199,7 +199,7 @@ impl Session {
     /// Runs a statement that was read.
     async fn run_source(&mut self, ReadStatement(read): ReadStatement) -> Result<Outcome, SqlError> {
         let mut sink = Collected::default();
-        let mut parsed = match read {
+        let parsed = match read {
             Ok(parsed) => parsed,
             Err(Unread { text, error }) => {
                 self.begin_statement(&text);
@@ -207,10 +207,12 @@ impl Session {
             }
         };
         self.begin_statement(&parsed.text);
-        parsed.forget_client();
         let text = parsed.text.clone();
         // Not before it is run: what it says may depend on columns that a definition before it makes.
-        let parsed = self.in_our_words(parsed).map_err(|error| (&*text, error));
+        let mut parsed = self.in_our_words(parsed).map_err(|error| (&*text, error));
+        if let Ok(parsed) = &mut parsed {
+            parsed.forget_client();
+        }
         self.run_read(parsed, &mut sink).await
     }
 
@@ -357,7 +359,7 @@ impl Session {
                 schema: event.schema.to_vec(),
                 is_valid: true,
                 expected_error: 0,
-                foreign: Foreign { is_maria: statement.is_maria, utf8mb3, ..Foreign::NOTHING },
+                foreign: Foreign { is_maria: statement.is_maria, utf8mb3, ..Foreign::default() },
                 ..std::mem::take(&mut self.replicated)
             };
         }

@@ -57,3 +57,23 @@ fn is_null_is_another_question_only_where_the_source_says_so() {
         run(&mut world, update, &status).await.unwrap();
     });
 }
+
+/// How long its client was ready to wait there says nothing about how long the copy waits, in whatever words its definition is.
+#[test]
+fn a_definition_waits_longer_than_its_client_would() {
+    replay(|mut world| async move {
+        world.sql(&["CREATE TABLE d.t (id INT PRIMARY KEY)", "BEGIN", "SELECT * FROM d.t"]).await;
+        let World { applier, sql, .. } = &mut world;
+        let definition = "SET STATEMENT lock_wait_timeout = 1 FOR ALTER TABLE t ADD COLUMN j JSON";
+        let define = async {
+            let statement = ReplicatedStatement { is_maria: true, version: 110809, ..statement(definition, &[]) };
+            let read = applier.read_replicated(&statement, None)?;
+            applier.run_replicated(&statement, read).await
+        };
+        let release =
+            async { (crate::testing::run(sql, "DO SLEEP(3)").await, crate::testing::run(sql, "COMMIT").await) };
+        futures_lite::future::zip(define, release).await.0.unwrap();
+        let ty = "SELECT DATA_TYPE FROM information_schema.columns WHERE table_schema = 'd' AND column_name = 'j'";
+        assert_eq!(world.query(ty).await, ["longtext"]);
+    });
+}
