@@ -19,7 +19,7 @@ pub fn workspace_root() -> PathBuf {
 /// one that was chosen for it, and no connection is to have it then.
 const SERVER_PORTS: Range<u16> = 10_240..32_768;
 
-/// A TCP port on loopback that nobody listens on now, and that this process has given to nobody else.
+/// A TCP port on loopback on which no process listens now, and that this process has not given out before.
 pub fn free_port() -> u16 {
     static NEXT: AtomicU32 = AtomicU32::new(0);
     let count = u32::from(SERVER_PORTS.end - SERVER_PORTS.start);

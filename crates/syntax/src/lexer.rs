@@ -33,6 +33,8 @@ pub struct Lexed<'a> {
     pub after: Option<usize>,
     /// How many `?` there are.
     pub param_count: usize,
+    /// Whether there are semicolons among the tokens.
+    pub has_semicolons: bool,
     /// Comments for versions.
     pub comments: Comments,
     /// Where the rows of literals are that have no tokens: see [`lex_without_rows`].
@@ -127,9 +129,9 @@ impl<'a> Lexer<'a> {
     }
 
     fn done(self, end: usize, after: Option<usize>) -> Lexed<'a> {
-        let Lexer { tokens, param_count, comments, cutter, .. } = self;
+        let Lexer { tokens, param_count, comments, cutter, is_program, .. } = self;
         let literal_rows = cutter.map(Cutter::places).unwrap_or_default();
-        Lexed { tokens, end, after, param_count, comments, literal_rows }
+        Lexed { tokens, end, after, param_count, has_semicolons: is_program == Some(true), comments, literal_rows }
     }
 
     /// The next token alone; `None` at the text's end.

@@ -136,9 +136,7 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[Bo
 /// A column of a derived table is what it is made from; where that groups or cuts its rows, it has a name of its own, and is of the same table.
 fn through(inner: &ResultColumn, query: &BoundQuery, result: &mut ResultColumn) {
     let merges = match &query.body {
-        BoundBody::Block(block) => {
-            block.grouping.is_none() && !block.distinct && block.limit.count.is_none() && block.limit.offset.is_none()
-        }
+        BoundBody::Block(block) => block.grouping.is_none() && !block.distinct && block.limit.is_none(),
         BoundBody::Union(_) | BoundBody::Values(_) => false,
     };
     if merges && !inner.org_table.is_empty() {

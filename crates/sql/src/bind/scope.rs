@@ -255,7 +255,7 @@ impl Binder<'_> {
     }
 
     /// A column of the innermost block that is none of its tables'.
-    pub(super) fn add_column(&mut self, source: ColumnSource, ty: ExprType) -> ColumnId {
+    pub(crate) fn add_column(&mut self, source: ColumnSource, ty: ExprType) -> ColumnId {
         self.scope();
         self.columns.add(source, ty, self.scopes.len() - 1)
     }

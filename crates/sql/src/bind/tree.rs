@@ -40,8 +40,16 @@ impl BoundQuery {
             block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(subquery.id))
         };
         let is_plain = block.grouping.is_none() && !block.distinct && !block.tables.is_empty();
-        let has_limit = block.limit.count.is_some() || block.limit.offset.is_some();
-        is_plain && !has_limit && !block.select.iter().any(|expr| expr.assigns() || reads_subquery(expr))
+        is_plain && block.limit.is_none() && !block.select.iter().any(|expr| expr.assigns() || reads_subquery(expr))
+    }
+
+    /// Adds the columns of enclosing blocks that it reads.
+    pub(crate) fn collect_outer(&self, columns: &mut SlotSet) {
+        match &self.body {
+            BoundBody::Block(block) => block.outer.iter().for_each(|id| _ = columns.insert(id)),
+            BoundBody::Union(union) => union.branches.iter().for_each(|branch| branch.collect_outer(columns)),
+            BoundBody::Values(_) => {}
+        }
     }
 
     /// Leaves nothing but one of the columns.
@@ -119,9 +127,7 @@ impl Block {
                 aggregate.call.args.iter().chain(order).for_each(&mut *visit);
             }
         }
-        for subquery in &self.subqueries {
-            subquery.kind.exprs().iter().chain(&subquery.guard).for_each(&mut *visit);
-        }
+        self.subqueries.iter().flat_map(Subquery::exprs).for_each(visit);
     }
 }
 
@@ -168,6 +174,13 @@ pub(crate) struct OrderItem {
 pub(crate) struct Limit {
     pub(crate) count: Option<Expr>,
     pub(crate) offset: Option<Expr>,
+}
+
+impl Limit {
+    /// Whether there is neither.
+    pub(crate) fn is_none(&self) -> bool {
+        self.count.is_none() && self.offset.is_none()
+    }
 }
 
 /// How rows are locked by FOR UPDATE, FOR SHARE, and the reads of UPDATE and DELETE.
@@ -275,6 +288,17 @@ pub(crate) struct Subquery {
 }
 
 impl Subquery {
+    /// The expressions that it has over rows of the block that it stands in.
+    fn exprs(&self) -> impl Iterator<Item = &Expr> {
+        self.kind.exprs().iter().chain(&self.guard)
+    }
+
+    /// Adds the columns of the block that it stands in, and of those around that, that it reads.
+    pub(crate) fn collect_read(&self, columns: &mut SlotSet) {
+        self.exprs().for_each(|expr| expr.collect_slots(columns));
+        self.query.iter().for_each(|query| query.collect_outer(columns));
+    }
+
     /// Whether it is a call that waits, or gives one value that needs such a call.
     pub(crate) fn waits(&self) -> bool {
         match &self.kind {
@@ -339,6 +363,6 @@ pub(crate) enum SubqueryKind {
     Row { left: Vec<Expr>, comparison: Expr },
     /// No subquery at all but a function that has to wait (SLEEP, GET_LOCK, …).
     Call { function: &'static str, args: Vec<Expr> },
-    /// It has become one of the block's tables; nobody reads its result.
+    /// It has become one of the block's tables; no expression reads its result.
     Joined,
 }

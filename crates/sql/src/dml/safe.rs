@@ -5,8 +5,7 @@ use base::{SqlError, codes};
 use crate::dml::assign::Assignments;
 use crate::dml::{DeletePlan, Target, UpdatePlan};
 use crate::expr::Expr;
-use crate::plan::node::SlotSource;
-use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource};
+use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource, SlotSource};
 
 impl UpdatePlan {
     /// 1175 if it might change rows that no key limits.

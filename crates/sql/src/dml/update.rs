@@ -217,7 +217,7 @@ pub(crate) fn lock_targets(
         };
         let base = base.clone();
         let known = bound.image;
-        let new = || binder.columns.add(ColumnSource::RowImage, ExprType::of_kind(Kind::Bytes), level);
+        let new = || binder.add_column(ColumnSource::RowImage, ExprType::of_kind(Kind::Bytes));
         let image = known.unwrap_or_else(new);
         binder.scopes[level].tables[table].image = Some(image);
         images.push((base, image));

@@ -186,7 +186,7 @@ fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {
         let kept = if plan.count_found_rows { &NO_LIMIT } else { &plan.limit };
         rows = Box::new(SortRows::new(rows, &plan.order, kept, width));
     }
-    if plan.limit.count.is_some() || plan.limit.offset.is_some() {
+    if !plan.limit.is_none() {
         rows = Box::new(LimitRows::new(rows, &plan.limit, plan.count_found_rows));
     }
     rows

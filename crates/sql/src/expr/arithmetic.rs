@@ -350,14 +350,7 @@ fn round_double(n: f64, places: i64, rounding: Rounding) -> f64 {
 }
 
 fn out_of_range(kind: &str, op: ArithmeticOp, left: &Value, right: &Value) -> SqlError {
-    let sign = match op {
-        ArithmeticOp::Add => "+",
-        ArithmeticOp::Subtract => "-",
-        ArithmeticOp::Multiply => "*",
-        ArithmeticOp::Divide => "/",
-        ArithmeticOp::IntDivide => "DIV",
-        ArithmeticOp::Modulo => "%",
-    };
+    let sign = op.sign();
     let text = |value| String::from_utf8_lossy(&coerce::plain_text(value, types::value::NOT_FIXED)).into_owned();
     let message = format!("{kind} value is out of range in '({} {sign} {})'", text(left), text(right));
     SqlError::new(codes::DATA_OUT_OF_RANGE, message)

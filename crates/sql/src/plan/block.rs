@@ -16,7 +16,7 @@ use crate::bind::tree::{
 use crate::exec::ranges::key_ranges;
 use crate::expr::{Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
-use crate::plan::conditions::{Condition, Dependencies, TableSet, outer_columns};
+use crate::plan::conditions::{Condition, Dependencies, TableSet};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::layout::{Frame, Layout, used_columns, used_of};
 use crate::plan::nest::{Nest, flatten};
@@ -145,9 +145,7 @@ fn find_late_subqueries(block: &mut Block) {
     block.filter.iter().for_each(|expr| expr.collect_slots(&mut early));
     block.from.iter().for_each(|from| from.for_each_condition(&mut |on| on.collect_slots(&mut early)));
     for subquery in &block.subqueries {
-        subquery.query.iter().for_each(|query| outer_columns(query, &mut early));
-        subquery.kind.exprs().iter().for_each(|expr| expr.collect_slots(&mut early));
-        subquery.guard.iter().for_each(|guard| guard.collect_slots(&mut early));
+        subquery.collect_read(&mut early);
     }
     // A call of an outer join's condition has its place there.
     if block.tables.iter().all(|table| !table.outer_joined) {
@@ -375,7 +373,7 @@ fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<
         let kept = if block.count_found_rows { Limit::default() } else { limit.clone() };
         node = Node::Sort { input: Box::new(node), keys: block.order.clone(), limit: kept };
     }
-    if limit.count.is_some() || limit.offset.is_some() {
+    if !limit.is_none() {
         node = Node::Limit { input: Box::new(node), limit };
     }
     apply_for((block, columns), node, block.select.iter(), &mut applied)

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use crate::bind::columns::{ColumnId, ColumnSource, Columns};
 use crate::bind::scope::place_of;
-use crate::bind::tree::{Block, BoundBody, BoundQuery, Subquery, SubqueryKind};
+use crate::bind::tree::{Block, Subquery, SubqueryKind};
 use crate::expr::build::is_by_bits;
 use crate::expr::order;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind, SlotSet};
@@ -68,13 +68,9 @@ impl<'b> Dependencies<'b> {
         let mut dependencies = Dependencies { block, columns, places: HashMap::new(), subqueries: Vec::new() };
         for subquery in &block.subqueries {
             let mut needs = Needs::default();
-            if let Some(query) = &subquery.query {
-                let mut slots = SlotSet::default();
-                outer_columns(query, &mut slots);
-                slots.iter().for_each(|id| dependencies.add_column(id, &mut needs));
-            }
-            subquery.kind.exprs().iter().for_each(|expr| dependencies.add(expr, &mut needs));
-            subquery.guard.iter().for_each(|guard| dependencies.add(guard, &mut needs));
+            let mut read = SlotSet::default();
+            subquery.collect_read(&mut read);
+            read.iter().for_each(|id| dependencies.add_column(id, &mut needs));
             if subquery.per_row {
                 needs.tables = (0..block.tables.len()).map(TableSet::one).fold(needs.tables, TableSet::with);
             }
@@ -135,15 +131,6 @@ impl<'b> Dependencies<'b> {
     /// The block's table and its column, if it is one.
     fn place(&self, id: ColumnId) -> Option<(usize, usize)> {
         self.columns.place(id, &self.block.tables)
-    }
-}
-
-/// The columns of enclosing blocks that a query reads.
-pub(crate) fn outer_columns(query: &BoundQuery, ids: &mut SlotSet) {
-    match &query.body {
-        BoundBody::Block(block) => block.outer.iter().for_each(|id| _ = ids.insert(id)),
-        BoundBody::Union(union) => union.branches.iter().for_each(|branch| outer_columns(branch, ids)),
-        BoundBody::Values(_) => {}
     }
 }
 

@@ -13,6 +13,7 @@
 //! - What no expression of a block reads, nor of those in it, has no slot there, and is not read from a table.
 //! - A column of an enclosing block has a slot in every block between, so that each hands it on to the next.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::SqlError;
@@ -22,7 +23,6 @@ use crate::bind::scope::place_of;
 use crate::bind::tree::{Block, BoundTable, Limit, Subquery};
 use crate::expr::{Expr, SlotSet};
 use crate::plan::access::{IndexAccess, Interval};
-use crate::plan::conditions::outer_columns;
 use crate::plan::node::{
     AccessMethod, AccessNode, AggregateNode, BlockPlan, JoinMethod, JoinNode, Node, QueryBody, QueryPlan, SlotSource,
     SubqueryPlan,
@@ -48,8 +48,7 @@ impl Layout {
         let mut used = SlotSet::default();
         exprs.into_iter().for_each(|expr| expr.collect_slots(&mut used));
         for subquery in subqueries {
-            subquery.kind.exprs().iter().chain(&subquery.guard).for_each(|expr| expr.collect_slots(&mut used));
-            subquery.query.iter().for_each(|query| outer_columns(query, &mut used));
+            subquery.collect_read(&mut used);
             used.insert(subquery.id);
         }
         Layout::of(used)
@@ -200,7 +199,7 @@ pub(crate) fn used_columns(block: &Block) -> SlotSet {
 pub(crate) fn read_columns(block: &Block) -> SlotSet {
     let mut columns = SlotSet::default();
     block.for_each_expr(&mut |expr| expr.collect_slots(&mut columns));
-    block.subqueries.iter().flat_map(|subquery| &subquery.query).for_each(|query| outer_columns(query, &mut columns));
+    block.subqueries.iter().flat_map(|subquery| &subquery.query).for_each(|query| query.collect_outer(&mut columns));
     columns
 }
 
@@ -224,25 +223,29 @@ pub(crate) struct Frame<'b> {
 }
 
 impl Frame<'_> {
+    /// What the block makes itself. There may be hundreds of thousands.
+    fn made(&self) -> HashMap<ColumnId, SlotSource> {
+        let subqueries = numbered(&self.subqueries, |index| SlotSource::Subquery { index });
+        let aggregates = numbered(&self.aggregates, |index| SlotSource::Aggregate { index });
+        let keys = numbered(&self.keys, |index| SlotSource::Key { index });
+        let tables = self.tables.iter().enumerate();
+        let images = tables.filter_map(|(table, bound)| Some((bound.image?, SlotSource::RowImage { table })));
+        subqueries.chain(aggregates).chain(keys).chain(images).collect()
+    }
+
     /// Gives the columns slots, and makes the plan read them.
     ///
     /// # Errors
     /// A column that no block has: an error of the planner.
     pub(crate) fn lay(self, plan: &mut BlockPlan) -> Result<(), SqlError> {
+        let made = self.made();
         let layout = Layout::of(self.used);
         let source = |(here, id): (usize, &ColumnId)| {
-            let at = |ids: &[ColumnId]| ids.iter().position(|known| known == id);
             let of_block = match self.columns.source(*id) {
                 ColumnSource::Column { table, column } => {
                     place_of(table, self.tables).map(|table| SlotSource::Column { table, column })
                 }
-                ColumnSource::RowImage => {
-                    let table = self.tables.iter().position(|table| table.image == Some(*id));
-                    table.map(|table| SlotSource::RowImage { table })
-                }
-                ColumnSource::Subquery => at(&self.subqueries).map(|index| SlotSource::Subquery { index }),
-                ColumnSource::Aggregate => at(&self.aggregates).map(|index| SlotSource::Aggregate { index }),
-                ColumnSource::Key => at(&self.keys).map(|index| SlotSource::Key { index }),
+                _ => made.get(id).copied(),
             };
             // Which slot it is there is known when the block around it has its layout.
             of_block.ok_or((*id, here))
@@ -261,4 +264,9 @@ impl Frame<'_> {
         plan.layout = layout;
         Ok(())
     }
+}
+
+/// Columns with what they are, by their positions.
+fn numbered(ids: &[ColumnId], source: impl Fn(usize) -> SlotSource) -> impl Iterator<Item = (ColumnId, SlotSource)> {
+    ids.iter().enumerate().map(move |(index, id)| (*id, source(index)))
 }

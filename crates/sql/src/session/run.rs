@@ -81,10 +81,10 @@ impl Session {
             true => Foreign { implicit_timestamps: hot.implicit_timestamps, ..self.replicated.foreign() },
             false => {
                 let (utf8mb3, implicit_timestamps) = (hot.utf8mb3, hot.implicit_timestamps);
-                Foreign { utf8mb3, implicit_timestamps, ..Foreign::NOTHING }
+                Foreign { utf8mb3, implicit_timestamps, ..Foreign::default() }
             }
         };
-        if foreign == Foreign::NOTHING {
+        if foreign == Foreign::default() {
             return Ok(parsed);
         }
         match in_our_words(&parsed, foreign, &|table| self.columns_before(table)) {

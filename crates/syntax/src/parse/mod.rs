@@ -170,18 +170,17 @@ fn parse_within(text: &str, context: &ParseContext, limit: usize) -> Result<Pars
     if lexed.tokens.is_empty() {
         return Err(SqlError::new(codes::EMPTY_QUERY, "Query was empty"));
     }
-    let Lexed { mut end, param_count, mut tokens, after, comments, literal_rows } = lexed;
+    let Lexed { mut end, param_count, mut tokens, after, has_semicolons, comments, literal_rows } = lexed;
     if let Some(more) = after {
         return Err(error::ParseError::syntax(more).into_sql(text));
     }
-    let is_program = tokens.iter().any(|token| token.token == Token::Semicolon);
     if let Some(last) = tokens.pop_if(|last| last.token == Token::Semicolon) {
         end = last.span.start as usize;
     }
     let count = tokens.len() as u64;
     let mut tokens = Tokens::new(Parser::new(tokens, text, context.sql_mode), context.sql_mode);
     // The statements of a program are planned one by one, when it runs.
-    let select_bytes = if is_program { PROGRAM_SELECT_BYTES } else { SELECT_BYTES };
+    let select_bytes = if has_semicolons { PROGRAM_SELECT_BYTES } else { SELECT_BYTES };
     memory::check_more(count * TREE_BYTES + tokens.count_selects() as u64 * select_bytes + end as u64)?;
     let whole: Arc<str> = Arc::from(text[..end].trim_end());
     tokens.limit_depth(limit);

@@ -8,7 +8,7 @@ use super::timestamps::OldColumn;
 use super::{ParsedStatement, timestamps};
 use crate::statement::{Ddl, Statement, TableName};
 
-/// Of the server and the session in which a definition was made: what its words mean there.
+/// Of the server and the session in which a definition was made: what its words mean there; by default, all means what it means here.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Foreign {
     /// A MariaDB's JSON is another name of a LONGTEXT, a TEXT has a DEFAULT like other columns, and CURRENT_TIMESTAMP has as many digits as its
@@ -18,11 +18,6 @@ pub struct Foreign {
     pub implicit_timestamps: bool,
     /// What utf8mb3 means without a collation, where that is not what it means here.
     pub utf8mb3: Option<CollationId>,
-}
-
-impl Foreign {
-    /// All means what it means here.
-    pub const NOTHING: Foreign = Foreign { is_maria: false, implicit_timestamps: false, utf8mb3: None };
 }
 
 /// The text of a statement as one for us; `None` if it is that already. `columns` gives those of a table that is altered, none if it is not there.

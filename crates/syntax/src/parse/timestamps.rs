@@ -143,7 +143,7 @@ mod tests {
     fn explicit(text: &str, is_altered: bool) -> Option<String> {
         let column = |name: &str| OldColumn { name: name.to_owned(), is_timestamp: name == "b" };
         let columns = || ["a", "b", "c"].map(column).to_vec();
-        let foreign = Foreign { implicit_timestamps: true, ..Foreign::NOTHING };
+        let foreign = Foreign { implicit_timestamps: true, ..Foreign::default() };
         let parsed = parse_one(text, &ParseContext::default()).unwrap();
         in_our_words(&parsed, foreign, &|_| if is_altered { columns() } else { Vec::new() })
     }

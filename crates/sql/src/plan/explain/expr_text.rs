@@ -1,8 +1,7 @@
 //! Expressions as text, with the names of their columns.
 
 use crate::expr::{Expr, ExprKind};
-use crate::plan::node::BlockPlan;
-use crate::plan::node::SlotSource;
+use crate::plan::node::{BlockPlan, SlotSource};
 use types::Value;
 
 /// The text of an expression of this block.

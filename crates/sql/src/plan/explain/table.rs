@@ -7,9 +7,9 @@ use crate::dml::InsertSource;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind};
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, IndexAccess, Interval};
-use crate::plan::node::SlotSource;
 use crate::plan::node::{
     AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan,
+    SlotSource,
 };
 use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 

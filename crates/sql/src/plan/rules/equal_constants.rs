@@ -70,7 +70,7 @@ impl Equalities<'_> {
         self.known.iter().find(|(known, _)| *known == id).map(|(_, constant)| constant)
     }
 
-    /// Conditions that nobody has written.
+    /// The conditions that follow from those that are written.
     fn new_constants(mut self) -> Result<Vec<Expr>, SqlError> {
         let mut new = Vec::new();
         loop {

@@ -5,12 +5,13 @@
 //! round by hash. Only conjuncts of WHERE become joins (elsewhere FALSE and NULL are different things), and only
 //! subqueries that need nothing of the outer row.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::SqlError;
 use types::CollationId;
 
-use crate::bind::columns::{ColumnSource, Columns};
+use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::scope::empty_name;
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, JoinKind, SubqueryKind, TableSource,
@@ -25,8 +26,9 @@ pub(crate) const JOINED_SUBQUERY: &str = "<subquery>";
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     let columns = &mut *rewrite.columns;
     let filter = std::mem::take(&mut block.filter);
+    let places = block.subqueries.iter().enumerate().map(|(place, subquery)| (subquery.id, place)).collect();
     for condition in filter {
-        match joinable(block, &condition, columns) {
+        match joinable(block, &condition, &places) {
             Some(number) if block.tables.len() < TABLES_MAX => join(block, number, columns)?,
             _ => block.filter.push(condition),
         }
@@ -35,9 +37,8 @@ pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), 
 }
 
 /// The subquery that the condition consists of, if it can be a table.
-fn joinable(block: &Block, condition: &Expr, columns: &Columns) -> Option<usize> {
-    let id = condition.as_column().filter(|id| columns.source(*id) == ColumnSource::Subquery)?;
-    let index = block.subqueries.iter().position(|subquery| subquery.id == id)?;
+fn joinable(block: &Block, condition: &Expr, places: &HashMap<ColumnId, usize>) -> Option<usize> {
+    let index = *places.get(&condition.as_column()?)?;
     let subquery = &block.subqueries[index];
     let SubqueryKind::Any { left, equality: true, .. } = &subquery.kind else { return None };
     let query = subquery.query.as_ref()?;
@@ -45,7 +46,6 @@ fn joinable(block: &Block, condition: &Expr, columns: &Columns) -> Option<usize>
         BoundBody::Block(inner) => inner,
         _ => return None,
     };
-    let unlimited = inner.limit.count.is_none() && inner.limit.offset.is_none();
     let usable = |(left, right): (&Expr, &ExprType)| match distinct_as(&left.ty, right) {
         Some(DistinctAs::Own) => true,
         // HAVING reads what the select list gives.
@@ -53,7 +53,7 @@ fn joinable(block: &Block, condition: &Expr, columns: &Columns) -> Option<usize>
         None => false,
     };
     let all = left.iter().zip(&query.types).all(usable);
-    (block.from.is_some() && !subquery.correlated && unlimited && all).then_some(index)
+    (block.from.is_some() && !subquery.correlated && inner.limit.is_none() && all).then_some(index)
 }
 
 /// As what the values of a subquery are distinct if and only if no other value is equal to two of them.

@@ -6,16 +6,14 @@
 //! the block has no order of its own; otherwise it says nothing. What has another value each time it is computed stays, so that it is computed once a row;
 //! so does what an outer join fills with NULLs, unless its columns are its tables' columns, and what is read for rows that are to be changed.
 
-use std::collections::HashMap;
-
 use base::SqlError;
 
-use crate::bind::columns::{ColumnId, ColumnSource, Columns};
+use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, SubqueryKind, TableSource};
 use crate::expr::{Constancy, Expr};
 use crate::plan::conditions::TABLES_MAX;
 use crate::plan::rules::Rewrite;
-use crate::plan::rules::substitute::Room;
+use crate::plan::rules::substitute::{Meant, Room};
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     merge_all(block, rewrite.columns);
@@ -93,7 +91,7 @@ fn merge(block: &mut Block, number: usize, columns: &Columns) {
     let BoundQuery { body: BoundBody::Block(inner), .. } = *query else { return };
     let mut inner = *inner;
     let read = columns.of_table(table.id).map(|(column, id)| (id, inner.select[column].clone()));
-    let meant: HashMap<ColumnId, Expr> = read.collect();
+    let meant: Meant = read.collect();
     // Its first table has its place, the others are behind all that are there.
     let end = block.tables.len();
     let place = |of_inner: usize| if of_inner == 0 { number } else { end + of_inner };

@@ -14,7 +14,7 @@ use crate::plan::conditions::{TableSet, rejects_null};
 use crate::plan::rules::Rewrite;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
-    let Some(mut from) = block.from.take() else { return Ok(()) };
+    let Some(mut from) = block.from.take_if(|from| matches!(from, FromTree::Join { .. })) else { return Ok(()) };
     let filter: Vec<&Expr> = block.filter.iter().collect();
     turn(&mut from, &filter, block, rewrite.columns);
     let mut inner = TableSet::default();

@@ -1,4 +1,4 @@
-//! What nobody reads of a subquery in FROM is not computed: NULL stands in its place, and an aggregate of which nothing is read is not made.
+//! What no expression reads of a subquery in FROM is not computed: NULL stands in its place, and an aggregate of which nothing is read is not made.
 //!
 //! Columns keep their positions. What decides which rows there are stays: DISTINCT, the branches of a UNION that are made distinct. A subquery in an
 //! expression that is gone is not run.
@@ -58,10 +58,6 @@ fn prune(query: &mut BoundQuery, table: TableId, used: &SlotSet, columns: &Colum
 
 /// Without keys one aggregate stays, which makes the block one of groups.
 fn prune_aggregates(block: &mut Block) {
-    let Some(grouping) = &block.grouping else { return };
-    if grouping.aggregates.is_empty() {
-        return;
-    }
     let read = read_columns(block);
     let Some(grouping) = &mut block.grouping else { return };
     let first = if grouping.keys.is_empty() { grouping.aggregates.first().map(|aggregate| aggregate.id) } else { None };

@@ -4,15 +4,13 @@
 //! every branch. It stays outside of what has a LIMIT or totals of ROLLUP, and of DISTINCT and groups where values that those take for equal may be
 //! different to it: texts by their collation.
 
-use std::collections::HashMap;
-
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, TableSource};
 use crate::expr::{Constancy, Expr, ExprKind, Kind, order};
 use crate::plan::rules::Rewrite;
-use crate::plan::rules::substitute::{Room, for_each_read, is_flat, replaced};
+use crate::plan::rules::substitute::{Meant, Room, for_each_read, is_flat, replaced};
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     let Block { tables, from: Some(from), filter, .. } = block else { return Ok(()) };
@@ -53,7 +51,7 @@ fn push(condition: &Expr, part: &FromTree, tables: &mut [BoundTable], columns: &
             if !is_about(condition, table.id, columns) || !takes(query, condition, columns) {
                 return false;
             }
-            push_into(query, table.id, condition, columns);
+            push_into(query, condition, columns);
             true
         }
         FromTree::Join { left, right, kind, .. } => {
@@ -73,7 +71,6 @@ fn is_about(condition: &Expr, table: TableId, columns: &Columns) -> bool {
 fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
     match &query.body {
         BoundBody::Block(block) => {
-            let has_limit = block.limit.count.is_some() || block.limit.offset.is_some();
             let rolls_up = block.grouping.as_ref().is_some_and(|grouping| grouping.rollup.is_some());
             let is_distinct = block.distinct && !tells_as_groups(condition);
             let is_computed = |id| {
@@ -85,7 +82,7 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
             for_each_read(condition, &mut |id| {
                 fits = fits && selected(block, id, columns).is_some_and(|expr| room.takes(expr));
             });
-            fits && !has_limit
+            fits && block.limit.is_none()
                 && !rolls_up
                 && !is_distinct
                 && !block.count_found_rows
@@ -93,9 +90,8 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
                 && condition.slots().iter().all(is_computed)
         }
         BoundBody::Union(union) => {
-            let has_limit = union.limit.count.is_some() || union.limit.offset.is_some();
             let is_distinct = union.distinct_until.is_some() && !tells_as_groups(condition);
-            !has_limit
+            union.limit.is_none()
                 && !is_distinct
                 && !union.count_found_rows
                 && union.branches.iter().all(|branch| takes(branch, condition, columns))
@@ -136,16 +132,16 @@ fn tells_as_groups(condition: &Expr) -> bool {
     }
 }
 
-fn push_into(query: &mut BoundQuery, table: TableId, condition: &Expr, columns: &Columns) {
+fn push_into(query: &mut BoundQuery, condition: &Expr, columns: &Columns) {
     match &mut query.body {
         BoundBody::Block(block) => {
-            let meant: HashMap<ColumnId, Expr> =
-                columns.of_table(table).map(|(column, id)| (id, block.select[column].clone())).collect();
+            let read = condition.slots();
+            let meant: Meant = read.iter().filter_map(|id| Some((id, selected(block, id, columns)?.clone()))).collect();
             let inner = replaced(condition.clone(), &meant);
             match &block.grouping {
                 Some(grouping) => {
                     let is_key = |id: ColumnId| meant.get(&id).is_some_and(|expr| grouping.keys.contains(expr));
-                    let is_before = tells_as_groups(condition) && condition.slots().iter().all(is_key);
+                    let is_before = tells_as_groups(condition) && read.iter().all(is_key);
                     let list = if is_before { &mut block.filter } else { &mut block.having };
                     list.push(inner);
                 }
@@ -153,7 +149,7 @@ fn push_into(query: &mut BoundQuery, table: TableId, condition: &Expr, columns: 
             }
         }
         BoundBody::Union(union) => {
-            union.branches.iter_mut().for_each(|branch| push_into(branch, table, condition, columns));
+            union.branches.iter_mut().for_each(|branch| push_into(branch, condition, columns));
         }
         BoundBody::Values(_) => {}
     }

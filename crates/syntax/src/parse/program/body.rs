@@ -196,9 +196,7 @@ fn if_statement(tokens: &mut Tokens<'_>) -> Parsed<BodyKind> {
     let mut arms = Vec::new();
     loop {
         memory::check_room(&arms, 1)?;
-        let condition = tokens.expr()?;
-        tokens.expect("THEN")?;
-        arms.push(Arm { condition, statements: statements(tokens, &ends)? });
+        arms.push(arm(tokens, &ends)?);
         if !tokens.accept("ELSEIF") {
             break;
         }
@@ -206,6 +204,13 @@ fn if_statement(tokens: &mut Tokens<'_>) -> Parsed<BodyKind> {
     let otherwise = otherwise(tokens)?;
     tokens.expect("END IF")?;
     Ok(BodyKind::If(Box::new(If { arms, otherwise })))
+}
+
+/// `condition THEN statements`, up to one of these words.
+fn arm(tokens: &mut Tokens<'_>, ends: &[&str]) -> Parsed<Arm> {
+    let condition = tokens.expr()?;
+    tokens.expect("THEN")?;
+    Ok(Arm { condition, statements: statements(tokens, ends)? })
 }
 
 /// ELSE, if it comes next.
@@ -221,9 +226,7 @@ fn case(tokens: &mut Tokens<'_>) -> Parsed<BodyKind> {
     loop {
         memory::check_room(&arms, 1)?;
         tokens.expect("WHEN")?;
-        let condition = tokens.expr()?;
-        tokens.expect("THEN")?;
-        arms.push(Arm { condition, statements: statements(tokens, &ends)? });
+        arms.push(arm(tokens, &ends)?);
         if !tokens.next_are("WHEN") {
             break;
         }

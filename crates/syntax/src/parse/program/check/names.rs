@@ -36,7 +36,7 @@ impl<T> Names<T> {
         self.depth += 1;
     }
 
-    /// A block ends, and nobody knows its names from here on.
+    /// A block ends, and with it the scope of its names.
     pub(super) fn leave(&mut self) {
         while let Some((_, name)) = self.order.pop_if(|(depth, _)| *depth == self.depth) {
             if let Some(meanings) = self.known.get_mut(&name) {
