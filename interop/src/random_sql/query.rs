@@ -20,7 +20,7 @@ pub fn query(tables: &Tables, random: &mut Random) -> Query {
         0..5 => plain(tables, random),
         5..8 => grouped(tables, random),
         8 => distinct(tables, random),
-        _ => union(tables, random),
+        _ => set_operation(tables, random),
     }
 }
 
@@ -185,7 +185,11 @@ fn grouped(tables: &Tables, random: &mut Random) -> Query {
     Query { sql, ordered: false, grouped: true }
 }
 
-fn union(tables: &Tables, random: &mut Random) -> Query {
+/// Operators between queries; most rows of two random queries differ.
+const SET_OPERATORS: [&str; 8] =
+    [" UNION ", " UNION ALL ", " UNION ", " UNION ALL ", " EXCEPT ", " EXCEPT ALL ", " INTERSECT ", " INTERSECT ALL "];
+
+fn set_operation(tables: &Tables, random: &mut Random) -> Query {
     let width = 1 + random.below(2);
     let mut parts = Vec::new();
     for branch in 0..2 + random.below(2) {
@@ -195,7 +199,7 @@ fn union(tables: &Tables, random: &mut Random) -> Query {
         let columns =
             list.into_iter().enumerate().map(|(at, item)| Sql::parts(if at == 0 { "{}" } else { ", {}" }, [item]));
         let select = Sql::parts("SELECT {} FROM {}{}", [Sql::Parts(columns.collect()), from, filter]);
-        let joint = if branch == 0 { "" } else { random.word(&[" UNION ", " UNION ALL "]) };
+        let joint = if branch == 0 { "" } else { random.word(&SET_OPERATORS) };
         let part = Sql::Parts(vec![joint.into(), select]);
         parts.push(if branch == 0 { part } else { Sql::Maybe(part.into()) });
     }

@@ -182,7 +182,7 @@ fn same_but_form(sql: &str, ours: &[Row], theirs: &[Row]) -> bool {
 }
 
 fn is_other_form(sql: &str, ours: &[u8], theirs: &[u8]) -> bool {
-    let is_union = sql.contains(" UNION ");
+    let is_union = [" UNION ", " EXCEPT ", " INTERSECT "].iter().any(|word| sql.contains(word));
     let texts = std::str::from_utf8(ours).ok().zip(std::str::from_utf8(theirs).ok());
     let numbers = texts.and_then(|(a, b)| a.parse::<f64>().ok().zip(b.parse::<f64>().ok()));
     let is_number = |same: fn(f64, f64) -> bool| numbers.is_some_and(|(a, b)| same(a, b));

@@ -67,7 +67,7 @@ impl<'a> Binder<'a> {
         let mut slots = SlotSet::default();
         let is_bound = bound.iter().all(Result::is_ok);
         bound.iter().flatten().for_each(|expr| expr.collect_slots(&mut slots));
-        let deepest = slots.iter().map(|id| self.columns.level(id)).max().filter(|_| is_bound);
+        let deepest = self.deepest_of(slots).filter(|_| is_bound);
         for (scope, (outer, subqueries, aggregates, place)) in self.scopes.iter_mut().zip(before) {
             scope.outer.truncate(outer);
             scope.subqueries.truncate(subqueries);
@@ -79,6 +79,24 @@ impl<'a> Binder<'a> {
         self.uses.truncate(noted.1);
         self.temporary.truncate(noted.2);
         (self.blocks, self.expansions) = counted;
+        deepest
+    }
+
+    /// The innermost block that has one of these columns. The result of a subquery of the innermost block is of those that the subquery reads.
+    fn deepest_of(&self, columns: SlotSet) -> Option<usize> {
+        let subqueries = self.scopes.last().map_or(&[][..], |scope| &scope.subqueries);
+        let (mut deepest, mut left, mut seen) = (None, columns.into_vec(), SlotSet::default());
+        while let Some(id) = left.pop() {
+            match subqueries.iter().find(|subquery| subquery.id == id) {
+                Some(subquery) if seen.insert(id) => {
+                    let mut read = SlotSet::default();
+                    subquery.collect_read(&mut read);
+                    left.extend(read.into_vec());
+                }
+                Some(_) => {}
+                None => deepest = deepest.max(Some(self.columns.level(id))),
+            }
+        }
         deepest
     }
 

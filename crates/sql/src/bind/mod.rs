@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `scope` | names: which table, which column |
 //! | [`columns`] | what expressions name: each column of the statement has a number |
-//! | `query` | queries: WITH, UNION, ORDER BY and LIMIT of both |
+//! | `query` | queries: WITH, VALUES, LIMIT |
+//! | `set_operation` | UNION, EXCEPT and INTERSECT |
 //! | `select` | one SELECT block |
 //! | `from` | tables and joins |
 //! | `expr`, `call`, `literal` | expressions |
@@ -30,9 +31,9 @@ mod rollup;
 mod row;
 pub(crate) mod scope;
 mod select;
+mod set_operation;
 mod subquery;
 pub(crate) mod tree;
-mod union;
 pub(crate) mod written;
 
 use std::collections::{BTreeMap, HashMap};

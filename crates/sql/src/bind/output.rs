@@ -137,7 +137,7 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[Bo
 fn through(inner: &ResultColumn, query: &BoundQuery, result: &mut ResultColumn) {
     let merges = match &query.body {
         BoundBody::Block(block) => block.grouping.is_none() && !block.distinct && block.limit.is_none(),
-        BoundBody::Union(_) | BoundBody::Values(_) => false,
+        BoundBody::Set(_) | BoundBody::Values(_) => false,
     };
     if merges && !inner.org_table.is_empty() {
         result.schema = inner.schema.clone();

@@ -1,12 +1,12 @@
-//! Queries: WITH, the branches of a UNION, VALUES, and the LIMIT around them.
+//! Queries: WITH, VALUES, and the LIMIT around them.
 
 use base::{SqlError, codes};
 use syntax::ast as sql;
 
 use crate::bind::call::is_number_or_param;
 use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::set_operation::conform;
 use crate::bind::tree::{BoundBody, BoundQuery, Limit, RowLock};
-use crate::bind::union::conform;
 use crate::bind::{Binder, Cte};
 use crate::expr::{Expr, ExprType, Kind};
 
@@ -68,47 +68,20 @@ impl<'a> Binder<'a> {
         Ok(())
     }
 
-    fn bind_body(&mut self, body: &'a sql::Body, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
+    pub(super) fn bind_body(&mut self, body: &'a sql::Body, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
         match body {
             sql::Body::Select(select) => self.bind_select(select, tail),
             sql::Body::Query(query) => {
                 let branch = self.bind_query_in(query, tail.lock)?;
                 let tail = Tail { lock: None, ..tail };
-                if tail.is_empty() { Ok(branch) } else { self.bind_union(vec![branch], None, tail) }
+                if tail.is_empty() { Ok(branch) } else { self.bind_alone(branch, tail) }
             }
-            sql::Body::Set(first, branches) => {
-                let (bound, distinct_until) = self.bind_branches_of_union(first, branches, tail.lock)?;
-                self.bind_union(bound, distinct_until, Tail { lock: None, ..tail })
-            }
+            sql::Body::Set(first, branches) => self.bind_set(first, branches, tail),
             sql::Body::Values(rows) => {
                 let query = self.bind_values(rows)?;
-                if tail.is_empty() { Ok(query) } else { self.bind_union(vec![query], None, tail) }
+                if tail.is_empty() { Ok(query) } else { self.bind_alone(query, tail) }
             }
         }
-    }
-
-    /// The branches from left to right, and the last one of which all before it are made distinct too. A locking clause at the end is the last one's.
-    fn bind_branches_of_union(
-        &mut self,
-        first: &'a sql::Body,
-        others: &'a [sql::SetBranch],
-        lock: Option<&'a sql::Lock>,
-    ) -> Result<(Vec<BoundQuery>, Option<usize>), SqlError> {
-        let mut bound = vec![self.bind_body(first, Tail::default())?];
-        let mut distinct_until = None;
-        for (at, branch) in others.iter().enumerate() {
-            match branch.op {
-                sql::SetOp::Union => {}
-                sql::SetOp::Except => return Err(SqlError::not_supported("EXCEPT")),
-                sql::SetOp::Intersect => return Err(SqlError::not_supported("INTERSECT")),
-            }
-            let lock = lock.filter(|_| at + 1 == others.len());
-            bound.push(self.bind_body(&branch.body, Tail { lock, ..Tail::default() })?);
-            if !branch.all {
-                distinct_until = Some(bound.len() - 1);
-            }
-        }
-        Ok((bound, distinct_until))
     }
 
     pub(crate) fn bind_values(&mut self, values: &'a [Vec<sql::Expr>]) -> Result<BoundQuery, SqlError> {

@@ -189,7 +189,7 @@ fn is_column(query: &BoundQuery, at: usize, columns: &Columns) -> bool {
             let is_given = |id| columns.source(id) != ColumnSource::Aggregate || block.outer.contains(id);
             block.select[at].as_column().is_some_and(is_given)
         }
-        BoundBody::Union(union) => union.branches.iter().all(|branch| is_column(branch, at, columns)),
+        BoundBody::Set(set) => set.branches.iter().all(|branch| is_column(branch, at, columns)),
         BoundBody::Values(_) => false,
     }
 }
@@ -227,7 +227,7 @@ fn count_literals(query: &mut BoundQuery, left: &[Expr]) {
 fn has_outer(query: &BoundQuery) -> bool {
     match &query.body {
         BoundBody::Block(block) => !block.outer.is_empty(),
-        BoundBody::Union(union) => union.branches.iter().any(has_outer),
+        BoundBody::Set(set) => set.branches.iter().any(has_outer),
         BoundBody::Values(_) => false,
     }
 }

@@ -3,9 +3,9 @@
 //!
 //! ```text
 //!   BoundQuery ── body ── Block       one SELECT: tables, join tree, conditions, grouping, select list, order
-//!              │          Union       branches, each a query
+//!              │          Set         UNION, EXCEPT, INTERSECT: branches, each a query
 //!              │          Values      rows of expressions
-//!              └─ order, limit (of a UNION; a block has its own)
+//!              └─ order, limit (of a set operation; a block has its own)
 //! ```
 
 use std::sync::Arc;
@@ -47,7 +47,7 @@ impl BoundQuery {
     pub(crate) fn collect_outer(&self, columns: &mut SlotSet) {
         match &self.body {
             BoundBody::Block(block) => block.outer.iter().for_each(|id| _ = columns.insert(id)),
-            BoundBody::Union(union) => union.branches.iter().for_each(|branch| branch.collect_outer(columns)),
+            BoundBody::Set(set) => set.branches.iter().for_each(|branch| branch.collect_outer(columns)),
             BoundBody::Values(_) => {}
         }
     }
@@ -82,8 +82,8 @@ impl BoundQuery {
 pub(crate) enum BoundBody {
     /// SELECT
     Block(Box<Block>),
-    /// UNION
-    Union(Box<Union>),
+    /// UNION, EXCEPT, INTERSECT
+    Set(Box<SetOperation>),
     /// VALUES ROW(…), ROW(…)
     Values(Vec<Vec<Expr>>),
 }
@@ -148,13 +148,42 @@ pub(crate) struct BoundAggregate {
     pub(crate) id: ColumnId,
 }
 
-/// UNION of queries.
-#[derive(Debug)]
-pub(crate) struct Union {
-    pub(crate) branches: Vec<BoundQuery>,
+/// What is done with the rows of queries.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum SetKind {
     /// Branches `0..=n` are made distinct together; those after are only appended. `None` is UNION ALL all along.
-    pub(crate) distinct_until: Option<usize>,
-    /// The types by which they are distinct, one per column.
+    Union { distinct_until: Option<usize> },
+    /// The first branch without the rows of the second, without those of the third, and so on. For each but the first: with ALL, a row of it takes
+    /// away one that is equal, else all such rows, and what is left is made distinct.
+    Except { all: Vec<bool> },
+    /// The rows that all branches have, each once; with ALL, each as often as in the branch that has it the fewest times.
+    Intersect { all: bool },
+}
+
+impl SetKind {
+    /// Whether rows are compared with each other.
+    pub(crate) fn compares(&self) -> bool {
+        *self != SetKind::Union { distinct_until: None }
+    }
+
+    /// Its word.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            SetKind::Union { .. } => "UNION",
+            SetKind::Except { .. } => "EXCEPT",
+            SetKind::Intersect { .. } => "INTERSECT",
+        }
+    }
+}
+
+/// UNION, EXCEPT or INTERSECT of queries; one alone with an ORDER BY or LIMIT of its own around it is a UNION, too.
+#[derive(Debug)]
+pub(crate) struct SetOperation {
+    /// `id` of its result in EXPLAIN: behind those of its branches.
+    pub(crate) number: u32,
+    pub(crate) kind: SetKind,
+    pub(crate) branches: Vec<BoundQuery>,
+    /// The types by which rows are compared, one per column.
     pub(crate) distinct: Vec<ExprType>,
     pub(crate) order: Vec<OrderItem>,
     pub(crate) limit: Limit,
@@ -322,7 +351,7 @@ impl BoundQuery {
                 };
                 block.subqueries.iter().any(Subquery::waits) || block.tables.iter().any(is_waiting)
             }
-            BoundBody::Union(union) => union.branches.iter().any(BoundQuery::waits),
+            BoundBody::Set(set) => set.branches.iter().any(BoundQuery::waits),
             BoundBody::Values(_) => false,
         }
     }

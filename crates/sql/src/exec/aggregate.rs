@@ -20,9 +20,10 @@ use types::Value;
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
-use crate::exec::distinct::{Overflow, group_key};
+use crate::exec::distinct::group_key;
 use crate::exec::group::Group;
 use crate::exec::operator::{BoxedOperator, Operator};
+use crate::exec::overflow::Overflow;
 use crate::exec::spill::{ReadPosition, memory_size};
 use crate::expr::{Expr, order};
 use crate::plan::node::AggregateNode;
@@ -163,7 +164,7 @@ impl<'p> AggregateRows<'p> {
         let mut partition = match self.stage {
             Stage::Start => None,
             _ => match self.overflow.next() {
-                Some(store) => Some((store, ReadPosition::default())),
+                Some([store]) => Some((store, ReadPosition::default())),
                 None => {
                     self.stage = Stage::Done;
                     return Ok(());
@@ -189,7 +190,7 @@ impl<'p> AggregateRows<'p> {
                 let number = match groups.get(&key) {
                     Some(&number) => number,
                     None if bytes > context.limits.table_bytes && self.overflow.may_grow() => {
-                        self.overflow.push(&key, row, context).await?;
+                        self.overflow.push(0, &key, row, context).await?;
                         continue;
                     }
                     None => {

@@ -348,7 +348,7 @@ fn outer_slots(query: &QueryPlan, slots: &mut Vec<usize>) {
             slots.sort_unstable();
             slots.dedup();
         }
-        QueryBody::Union(union) => union.branches.iter().for_each(|branch| outer_slots(branch, slots)),
+        QueryBody::Set(set) => set.branches.iter().for_each(|branch| outer_slots(branch, slots)),
         QueryBody::Values(_) => {}
     }
 }

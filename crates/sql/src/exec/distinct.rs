@@ -8,19 +8,13 @@ use std::collections::HashSet;
 use base::{SqlError, memory};
 use io::BoxFuture;
 use types::Value;
-use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator};
+use crate::exec::overflow::Overflow;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{Expr, order};
-
-/// Into how many files rows are split when keys outgrow memory.
-const PARTITIONS: usize = 16;
-
-/// Partitions of partitions: more means that hashes do not split the keys, and memory has to hold them.
-const LEVEL_MAX: u64 = 8;
 
 /// The key of a row: equal bytes for rows that are the same.
 pub(crate) fn group_key(
@@ -35,40 +29,6 @@ pub(crate) fn group_key(
         order::encode(&key.ty, &value, false, out);
     }
     Ok(())
-}
-
-/// Rows that did not find room, split by their keys.
-#[derive(Default)]
-pub(crate) struct Overflow {
-    current: Vec<RowStore>,
-    waiting: Vec<(u64, RowStore)>,
-    level: u64,
-}
-
-impl Overflow {
-    /// Keeps a row for later.
-    pub(crate) async fn push(&mut self, key: &[u8], row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
-        if self.current.is_empty() {
-            let budget = context.limits.table_bytes / (4 * PARTITIONS);
-            self.current = (0..PARTITIONS).map(|_| RowStore::new(row.len(), budget)).collect();
-        }
-        let partition = xxh3_64_with_seed(key, self.level) as usize % PARTITIONS;
-        self.current[partition].push(context.env, row).await
-    }
-
-    /// Whether rows may still be put off.
-    pub(crate) fn may_grow(&self) -> bool {
-        self.level < LEVEL_MAX
-    }
-
-    /// The next partition to work on, when the present input is at its end.
-    pub(crate) fn next(&mut self) -> Option<RowStore> {
-        let level = self.level + 1;
-        self.waiting.extend(self.current.drain(..).filter(|store| store.len() > 0).map(|store| (level, store)));
-        let (level, store) = self.waiting.pop()?;
-        self.level = level;
-        Some(store)
-    }
 }
 
 /// Drops rows whose keys were seen before.
@@ -121,7 +81,7 @@ impl<'p> DistinctRows<'p> {
                 }
                 None => {}
             }
-            let Some(store) = self.overflow.next() else { return Ok(false) };
+            let Some([store]) = self.overflow.next() else { return Ok(false) };
             self.seen.clear();
             self.bytes = 0;
             self.partition = Some((store, ReadPosition::default()));
@@ -158,7 +118,7 @@ impl Operator for DistinctRows<'_> {
                     continue;
                 }
                 if self.bytes > context.limits.table_bytes && self.overflow.may_grow() {
-                    self.overflow.push(&key, row, context).await?;
+                    self.overflow.push(0, &key, row, context).await?;
                     continue;
                 }
                 self.bytes += key.len() + 56;

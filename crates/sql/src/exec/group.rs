@@ -15,7 +15,7 @@ use types::Value;
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
-use crate::exec::distinct::Overflow;
+use crate::exec::overflow::Overflow;
 use crate::exec::sort::Sorter;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{Aggregate, AggregateState};
@@ -110,7 +110,7 @@ impl Running {
     async fn bound(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
         if let Some(seen) = &mut self.seen {
             for (key, row) in seen.pending.drain(..) {
-                seen.overflow.push(&key, &row, context).await?;
+                seen.overflow.push(0, &key, &row, context).await?;
             }
         }
         match &mut self.sorter {
@@ -165,7 +165,7 @@ impl Seen {
 
     /// Rows that waited, whose keys are in no other partition and among none of those seen so far.
     fn next_partition(&mut self) -> Option<RowStore> {
-        let partition = self.overflow.next()?;
+        let [partition] = self.overflow.next()?;
         self.keys.clear();
         self.bytes = 0;
         Some(partition)

@@ -1,27 +1,21 @@
-//! Runs queries: blocks, unions, rows of VALUES.
+//! Runs queries: blocks, set operations, rows of VALUES.
 
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
-use crate::bind::tree::Limit;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::RowBatch;
 use crate::exec::context::ExecContext;
-use crate::exec::distinct::DistinctRows;
-use crate::exec::filter::LimitRows;
 use crate::exec::operator::{BoxedOperator, Operator, build};
-use crate::exec::sort::SortRows;
+use crate::exec::set_operation::set_rows;
 use crate::expr::{Expr, ExprKind, SlotSet};
-use crate::plan::node::{BlockPlan, QueryBody, QueryPlan, UnionPlan};
-
-/// A sort that has to give all rows.
-static NO_LIMIT: Limit = Limit { count: None, offset: None };
+use crate::plan::node::{BlockPlan, QueryBody, QueryPlan};
 
 /// The rows of a query.
 pub(crate) enum QueryRows<'p> {
     Block(Box<BlockRows<'p>>),
-    Union(BoxedOperator<'p>),
+    Set(BoxedOperator<'p>),
     Values { rows: &'p [Vec<Expr>], at: usize },
 }
 
@@ -29,7 +23,7 @@ impl<'p> QueryRows<'p> {
     pub(crate) fn new(plan: &'p QueryPlan) -> Self {
         match &plan.body {
             QueryBody::Block(block) => QueryRows::Block(Box::new(BlockRows::new(block))),
-            QueryBody::Union(union) => QueryRows::Union(union_rows(union)),
+            QueryBody::Set(set) => QueryRows::Set(set_rows(set)),
             QueryBody::Values(rows) => QueryRows::Values { rows, at: 0 },
         }
     }
@@ -38,7 +32,7 @@ impl<'p> QueryRows<'p> {
     pub(crate) fn open(&mut self, parent: &[Value]) {
         match self {
             QueryRows::Block(block) => block.open(parent),
-            QueryRows::Union(operator) => operator.open(parent),
+            QueryRows::Set(operator) => operator.open(parent),
             QueryRows::Values { at, .. } => *at = 0,
         }
     }
@@ -52,7 +46,7 @@ impl<'p> QueryRows<'p> {
     ) -> BoxFuture<'a, Result<bool, SqlError>> {
         match self {
             QueryRows::Block(block) => Box::pin(block.next_batch(context, out, want)),
-            QueryRows::Union(operator) => operator.next_batch(context, out, want),
+            QueryRows::Set(operator) => operator.next_batch(context, out, want),
             QueryRows::Values { rows, at } => Box::pin(async move {
                 for row in rows.iter().skip(*at).take(want) {
                     *at += 1;
@@ -166,60 +160,6 @@ fn plain_columns(output: &[Expr]) -> Option<Vec<usize>> {
         }
     }
     Some(slots.into_vec())
-}
-
-fn union_rows(plan: &UnionPlan) -> BoxedOperator<'_> {
-    let width = plan.distinct_keys.len();
-    let part = |from: usize, to: usize| -> BoxedOperator<'_> {
-        let input = |query| -> BoxedOperator<'_> { Box::new(QueryRows::new(query)) };
-        Box::new(Chain { inputs: plan.branches[from..to].iter().map(input).collect(), at: 0 })
-    };
-    let mut rows = match plan.distinct_until {
-        None => part(0, plan.branches.len()),
-        Some(last) => {
-            let distinct = Box::new(DistinctRows::new(part(0, last + 1), &plan.distinct_keys, width));
-            let rest = part(last + 1, plan.branches.len());
-            Box::new(Chain { inputs: vec![distinct, rest], at: 0 })
-        }
-    };
-    if !plan.order.is_empty() {
-        let kept = if plan.count_found_rows { &NO_LIMIT } else { &plan.limit };
-        rows = Box::new(SortRows::new(rows, &plan.order, kept, width));
-    }
-    if !plan.limit.is_none() {
-        rows = Box::new(LimitRows::new(rows, &plan.limit, plan.count_found_rows));
-    }
-    rows
-}
-
-/// Inputs one after the other: the branches of a UNION.
-struct Chain<'p> {
-    inputs: Vec<BoxedOperator<'p>>,
-    at: usize,
-}
-
-impl Operator for Chain<'_> {
-    fn open(&mut self, seed: &[Value]) {
-        for input in &mut self.inputs {
-            input.open(seed);
-        }
-        self.at = 0;
-    }
-
-    fn next_batch<'a>(
-        &'a mut self,
-        context: &'a mut ExecContext<'_>,
-        out: &'a mut RowBatch,
-        want: usize,
-    ) -> BoxFuture<'a, Result<bool, SqlError>> {
-        Box::pin(async move {
-            let Some(input) = self.inputs.get_mut(self.at) else { return Ok(false) };
-            if !input.next_batch(context, out, want).await? {
-                self.at += 1;
-            }
-            Ok(self.at < self.inputs.len())
-        })
-    }
 }
 
 impl Operator for QueryRows<'_> {

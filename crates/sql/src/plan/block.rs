@@ -11,7 +11,8 @@ use types::Value;
 
 use crate::bind::columns::Columns;
 use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, BoundTable, Grouping, Limit, OrderItem, Subquery, SubqueryKind, TableSource, Union,
+    Block, BoundBody, BoundQuery, BoundTable, Grouping, Limit, OrderItem, SetKind, SetOperation, Subquery,
+    SubqueryKind, TableSource,
 };
 use crate::exec::ranges::key_ranges;
 use crate::expr::{Expr, ExprKind, SlotSet, Warnings, order};
@@ -21,8 +22,8 @@ use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::layout::{Frame, Layout, used_columns, used_of};
 use crate::plan::nest::{Nest, flatten};
 use crate::plan::node::{
-    AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SubqueryPlan,
-    UnionPlan,
+    AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SetPlan,
+    SubqueryPlan,
 };
 use crate::plan::order::{Of, extreme, groups_together};
 use crate::plan::rules::rewrite;
@@ -38,27 +39,28 @@ pub(crate) fn plan_query<'a>(
     Box::pin(async move {
         let body = match query.body {
             BoundBody::Block(block) => QueryBody::Block(Box::new(plan_block(context, columns, *block).await?)),
-            BoundBody::Union(union) => QueryBody::Union(Box::new(plan_union(context, columns, *union).await?)),
+            BoundBody::Set(set) => QueryBody::Set(Box::new(plan_set(context, columns, *set).await?)),
             BoundBody::Values(rows) => QueryBody::Values(rows),
         };
         Ok(QueryPlan { columns: query.columns, types: query.types, body, into: query.into })
     })
 }
 
-async fn plan_union(context: &PlanContext<'_>, columns: &mut Columns, union: Union) -> Result<UnionPlan, SqlError> {
-    let mut branches = Vec::with_capacity(union.branches.len());
-    for branch in union.branches {
+async fn plan_set(context: &PlanContext<'_>, columns: &mut Columns, set: SetOperation) -> Result<SetPlan, SqlError> {
+    let mut branches = Vec::with_capacity(set.branches.len());
+    for branch in set.branches {
         branches.push(plan_query(context, columns, branch).await?);
     }
-    let distinct_keys = union.distinct.into_iter().enumerate();
+    let distinct_keys = set.distinct.into_iter().enumerate();
     let distinct_keys = distinct_keys.map(|(slot, ty)| Expr::column(slot, ty)).collect();
-    Ok(UnionPlan {
+    Ok(SetPlan {
+        number: set.number,
+        kind: set.kind,
         branches,
-        distinct_until: union.distinct_until,
         distinct_keys,
-        order: union.order,
-        limit: union.limit,
-        count_found_rows: union.count_found_rows,
+        order: set.order,
+        limit: set.limit,
+        count_found_rows: set.count_found_rows,
     })
 }
 
@@ -302,7 +304,14 @@ fn rough_rows_of(engine: &Engine, table: &BoundTable) -> f64 {
 fn rough_rows(engine: &Engine, query: &BoundQuery) -> f64 {
     match &query.body {
         BoundBody::Values(rows) => rows.len() as f64,
-        BoundBody::Union(union) => union.branches.iter().map(|branch| rough_rows(engine, branch)).sum(),
+        BoundBody::Set(set) => {
+            let rows = set.branches.iter().map(|branch| rough_rows(engine, branch));
+            match set.kind {
+                SetKind::Union { .. } => rows.sum(),
+                SetKind::Except { .. } => rows.take(1).sum(),
+                SetKind::Intersect { .. } => rows.fold(f64::INFINITY, f64::min),
+            }
+        }
         BoundBody::Block(block) => {
             let largest = block.tables.iter().map(|table| rough_rows_of(engine, table)).fold(1.0, f64::max);
             let filtered = largest * 0.5_f64.powi(block.filter.len().min(4) as i32);

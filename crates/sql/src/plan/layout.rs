@@ -96,7 +96,7 @@ impl Layout {
                     block.slots[*here] = SlotSource::Outer { slot: *there };
                 }
             }
-            QueryBody::Union(union) => union.branches.iter_mut().for_each(|branch| self.lay_outer(branch)),
+            QueryBody::Set(set) => set.branches.iter_mut().for_each(|branch| self.lay_outer(branch)),
             QueryBody::Values(_) => {}
         }
     }

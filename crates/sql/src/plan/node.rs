@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::Table;
 
-use crate::bind::tree::{Limit, OrderItem, RowLock, SubqueryKind};
+use crate::bind::tree::{Limit, OrderItem, RowLock, SetKind, SubqueryKind};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
@@ -53,7 +53,7 @@ pub(crate) enum SlotSource {
     },
 }
 
-/// A query: SELECT, UNION, VALUES.
+/// A query: SELECT, UNION and its kin, VALUES.
 #[derive(Debug)]
 pub(crate) struct QueryPlan {
     /// Of the result.
@@ -77,7 +77,7 @@ impl QueryPlan {
 #[derive(Debug)]
 pub(crate) enum QueryBody {
     Block(Box<BlockPlan>),
-    Union(Box<UnionPlan>),
+    Set(Box<SetPlan>),
     Values(Vec<Vec<Expr>>),
 }
 
@@ -105,12 +105,13 @@ pub(crate) struct BlockPlan {
     pub(crate) count_found_rows: bool,
 }
 
-/// A UNION.
+/// UNION, EXCEPT, INTERSECT.
 #[derive(Debug)]
-pub(crate) struct UnionPlan {
+pub(crate) struct SetPlan {
+    /// `id` of its result in EXPLAIN.
+    pub(crate) number: u32,
+    pub(crate) kind: SetKind,
     pub(crate) branches: Vec<QueryPlan>,
-    /// See [`crate::bind::tree::Union`].
-    pub(crate) distinct_until: Option<usize>,
     /// Its columns, as expressions over a row of the result.
     pub(crate) distinct_keys: Vec<Expr>,
     pub(crate) order: Vec<OrderItem>,

@@ -20,7 +20,7 @@ use std::fmt::Write;
 
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, FromTree, JoinKind, Limit, OrderItem, SubqueryKind, TableSource,
+    Block, BoundBody, BoundQuery, FromTree, JoinKind, Limit, OrderItem, SetKind, SubqueryKind, TableSource,
 };
 use crate::expr::{Aggregate, Expr};
 use crate::plan::explain::expr_text::text_with;
@@ -53,7 +53,7 @@ fn name_tables(block: &Block, names: &mut HashMap<TableId, (String, Vec<String>)
 fn name_tables_of(query: &BoundQuery, names: &mut HashMap<TableId, (String, Vec<String>)>) {
     match &query.body {
         BoundBody::Block(block) => name_tables(block, names),
-        BoundBody::Union(union) => union.branches.iter().for_each(|branch| name_tables_of(branch, names)),
+        BoundBody::Set(set) => set.branches.iter().for_each(|branch| name_tables_of(branch, names)),
         BoundBody::Values(_) => {}
     }
 }
@@ -180,10 +180,17 @@ impl Printer<'_> {
     fn query(&mut self, query: &BoundQuery) {
         match &query.body {
             BoundBody::Block(block) => self.block(block),
-            BoundBody::Union(union) => {
-                self.line(if union.distinct_until.is_some() { "union distinct" } else { "union all" });
+            BoundBody::Set(set) => {
+                self.line(match &set.kind {
+                    SetKind::Union { distinct_until: None } => "union all",
+                    SetKind::Union { .. } => "union distinct",
+                    SetKind::Except { all } if all.contains(&true) => "except all",
+                    SetKind::Except { .. } => "except",
+                    SetKind::Intersect { all: true } => "intersect all",
+                    SetKind::Intersect { all: false } => "intersect",
+                });
                 self.inside(|printer| {
-                    union.branches.iter().for_each(|branch| printer.query(branch));
+                    set.branches.iter().for_each(|branch| printer.query(branch));
                 });
             }
             BoundBody::Values(rows) => self.line(&format!("values of {} rows", rows.len())),

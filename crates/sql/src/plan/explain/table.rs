@@ -9,7 +9,7 @@ use crate::plan::PlanKind;
 use crate::plan::access::{Covered, IndexAccess, Interval};
 use crate::plan::node::{
     AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan,
-    SlotSource,
+    SetPlan, SlotSource,
 };
 use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 
@@ -90,7 +90,7 @@ fn is_simple(query: &QueryPlan) -> bool {
             };
             block.subqueries.iter().all(|subquery| subquery.query.is_none()) && !block.tables.iter().any(derived)
         }
-        QueryBody::Union(_) => false,
+        QueryBody::Set(_) => false,
         QueryBody::Values(_) => true,
     }
 }
@@ -99,7 +99,7 @@ fn is_simple(query: &QueryPlan) -> bool {
 pub(super) fn first_number(query: &QueryPlan) -> u32 {
     match &query.body {
         QueryBody::Block(block) => block.number,
-        QueryBody::Union(union) => union.branches.first().map_or(0, first_number),
+        QueryBody::Set(set) => set.branches.first().map_or(0, first_number),
         QueryBody::Values(_) => 0,
     }
 }
@@ -113,32 +113,40 @@ fn query_rows(query: &QueryPlan, select_type: &str, rows: &mut Vec<TableRow>) {
             extra: vec!["No tables used".into()],
             ..TableRow::default()
         }),
-        QueryBody::Union(union) => {
-            for (at, branch) in union.branches.iter().enumerate() {
-                let of_branch = match (at, select_type) {
-                    (0, first) => first,
-                    (_, "DEPENDENT SUBQUERY") => "DEPENDENT UNION",
-                    _ => "UNION",
-                };
-                query_rows(branch, of_branch, rows);
-            }
-            if union.distinct_until.is_some() || !union.order.is_empty() {
-                let numbers: Vec<String> =
-                    union.branches.iter().map(|branch| first_number(branch).to_string()).collect();
-                let mut extra = vec!["Using temporary".to_string()];
-                if !union.order.is_empty() {
-                    extra.push("Using filesort".into());
-                }
-                rows.push(TableRow {
-                    select_type: "UNION RESULT".into(),
-                    table: Some(format!("<union{}>", numbers.join(","))),
-                    access: Some("ALL"),
-                    extra,
-                    ..TableRow::default()
-                });
-            }
+        QueryBody::Set(set) => set_rows(set, select_type, rows),
+    }
+}
+
+fn set_rows(set: &SetPlan, select_type: &str, rows: &mut Vec<TableRow>) {
+    let name = set.kind.name();
+    let dependent = if select_type.starts_with("DEPENDENT") { "DEPENDENT " } else { "" };
+    for (at, branch) in set.branches.iter().enumerate() {
+        let is_first = at == 0 || matches!(branch.body, QueryBody::Set(_));
+        match is_first {
+            true => query_rows(branch, select_type, rows),
+            false => query_rows(branch, &format!("{dependent}{name}"), rows),
         }
     }
+    if !set.kind.compares() && set.order.is_empty() {
+        return;
+    }
+    let number = |branch: &QueryPlan| match &branch.body {
+        QueryBody::Set(set) => set.number,
+        _ => first_number(branch),
+    };
+    let numbers: Vec<String> = set.branches.iter().map(|branch| number(branch).to_string()).collect();
+    let mut extra = vec!["Using temporary".to_string()];
+    if !set.order.is_empty() {
+        extra.push("Using filesort".into());
+    }
+    rows.push(TableRow {
+        id: Some(set.number),
+        select_type: format!("{name} RESULT"),
+        table: Some(format!("<{}{}>", name.to_lowercase(), numbers.join(","))),
+        access: Some("ALL"),
+        extra,
+        ..TableRow::default()
+    });
 }
 
 fn block_rows(block: &BlockPlan, select_type: &str, rows: &mut Vec<TableRow>) {

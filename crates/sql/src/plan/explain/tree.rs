@@ -1,6 +1,6 @@
 //! FORMAT=TREE: one operator to a line, inputs below and further in.
 
-use crate::bind::tree::Limit;
+use crate::bind::tree::{Limit, SetKind};
 use crate::dml::InsertSource;
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
@@ -34,6 +34,17 @@ pub(super) fn tree_text(kind: &PlanKind) -> String {
     tree.text
 }
 
+fn operation(kind: &SetKind) -> &'static str {
+    match kind {
+        SetKind::Union { distinct_until: None } => "Append",
+        SetKind::Union { .. } => "Union materialize with deduplication",
+        SetKind::Except { all } if !all.contains(&false) => "Except all materialize",
+        SetKind::Except { .. } => "Except materialize with deduplication",
+        SetKind::Intersect { all: true } => "Intersect all materialize",
+        SetKind::Intersect { all: false } => "Intersect materialize with deduplication",
+    }
+}
+
 struct Tree {
     text: String,
 }
@@ -54,20 +65,18 @@ impl Tree {
             QueryBody::Values(rows) => {
                 self.line(depth, &format!("Rows fetched before execution ({} rows)", rows.len()))
             }
-            QueryBody::Union(union) => {
+            QueryBody::Set(set) => {
                 let mut depth = depth;
-                if let Some(limit) = limit_text(&union.limit) {
+                if let Some(limit) = limit_text(&set.limit) {
                     self.line(depth, &limit);
                     depth += 1;
                 }
-                if !union.order.is_empty() {
+                if !set.order.is_empty() {
                     self.line(depth, "Sort");
                     depth += 1;
                 }
-                let how =
-                    if union.distinct_until.is_some() { "Union materialize with deduplication" } else { "Append" };
-                self.line(depth, how);
-                union.branches.iter().for_each(|branch| self.query(branch, depth + 1));
+                self.line(depth, operation(&set.kind));
+                set.branches.iter().for_each(|branch| self.query(branch, depth + 1));
             }
         }
     }

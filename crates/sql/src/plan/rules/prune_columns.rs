@@ -49,8 +49,8 @@ fn prune(query: &mut BoundQuery, table: TableId, used: &SlotSet, columns: &Colum
             }
             prune_aggregates(block);
         }
-        BoundBody::Union(union) if union.distinct_until.is_none() => {
-            union.branches.iter_mut().for_each(|branch| prune(branch, table, used, columns));
+        BoundBody::Set(set) if !set.kind.compares() => {
+            set.branches.iter_mut().for_each(|branch| prune(branch, table, used, columns));
         }
         _ => {}
     }

@@ -1,7 +1,7 @@
 //! Conditions on the columns of a subquery in FROM go into it, where they can use its indexes and leave rows out before they are grouped or kept.
 //!
 //! Into a block with groups a condition goes before the groups if it reads nothing but their keys, behind them otherwise. Into a UNION it goes in
-//! every branch. It stays outside of what has a LIMIT or totals of ROLLUP, and of DISTINCT and groups where values that those take for equal may be
+//! every branch, and so into one of EXCEPT and INTERSECT. It stays outside of what has a LIMIT or totals of ROLLUP, and of DISTINCT and groups where values that those take for equal may be
 //! different to it: texts by their collation.
 
 use base::SqlError;
@@ -89,12 +89,12 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
                 && !block.tables.is_empty()
                 && condition.slots().iter().all(is_computed)
         }
-        BoundBody::Union(union) => {
-            let is_distinct = union.distinct_until.is_some() && !tells_as_groups(condition);
-            union.limit.is_none()
+        BoundBody::Set(set) => {
+            let is_distinct = set.kind.compares() && !tells_as_groups(condition);
+            set.limit.is_none()
                 && !is_distinct
-                && !union.count_found_rows
-                && union.branches.iter().all(|branch| takes(branch, condition, columns))
+                && !set.count_found_rows
+                && set.branches.iter().all(|branch| takes(branch, condition, columns))
         }
         BoundBody::Values(_) => false,
     }
@@ -148,8 +148,8 @@ fn push_into(query: &mut BoundQuery, condition: &Expr, columns: &Columns) {
                 None => block.filter.push(inner),
             }
         }
-        BoundBody::Union(union) => {
-            union.branches.iter_mut().for_each(|branch| push_into(branch, condition, columns));
+        BoundBody::Set(set) => {
+            set.branches.iter_mut().for_each(|branch| push_into(branch, condition, columns));
         }
         BoundBody::Values(_) => {}
     }

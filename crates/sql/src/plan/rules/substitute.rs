@@ -127,7 +127,7 @@ impl Block {
 fn for_each_read_in(query: &BoundQuery, visit: &mut dyn FnMut(ColumnId)) {
     match &query.body {
         BoundBody::Block(block) => block.for_each_read(visit),
-        BoundBody::Union(union) => union.branches.iter().for_each(|branch| for_each_read_in(branch, visit)),
+        BoundBody::Set(set) => set.branches.iter().for_each(|branch| for_each_read_in(branch, visit)),
         BoundBody::Values(rows) => rows.iter().flatten().for_each(|expr| for_each_read(expr, visit)),
     }
 }
@@ -148,7 +148,7 @@ fn substitute_in(query: &mut BoundQuery, meant: &Meant) {
             }
             block.substitute(meant);
         }
-        BoundBody::Union(union) => union.branches.iter_mut().for_each(|branch| substitute_in(branch, meant)),
+        BoundBody::Set(set) => set.branches.iter_mut().for_each(|branch| substitute_in(branch, meant)),
         BoundBody::Values(rows) => rows.iter_mut().flatten().for_each(|expr| replace(expr, meant)),
     }
 }

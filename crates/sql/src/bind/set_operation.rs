@@ -1,7 +1,9 @@
-//! UNION: the types of its columns, and the values of each branch in them.
+//! UNION, EXCEPT and INTERSECT: the types of their columns, and the values of each branch in them.
+//!
+//! Operators stand from left to right, but for INTERSECT, which binds more tightly: what is before an operator of another kind is one branch of it.
 //!
 //! MySQL stores what a branch gives in a temporary table, and a column of text holds a number in another way than CONCAT would write it
-//! ([`function::stored`]). Where the UNION is all of a statement, the rows that it has made distinct are such a table by themselves, before UNION ALL puts others
+//! ([`function::stored`]). Where a UNION is all of a statement, the rows that it has made distinct are such a table by themselves, before UNION ALL puts others
 //! behind them.
 
 use base::{SqlError, codes};
@@ -15,22 +17,65 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::query::{Tail, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::select::into_variables;
-use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, Union};
+use crate::bind::tree::{BoundBody, BoundQuery, OrderItem, SetKind, SetOperation};
 use crate::expr::order::is_member_list;
 use crate::expr::{CastType, Coercibility, Expr, ExprKind, ExprType, Kind, build, function};
 
 impl<'a> Binder<'a> {
-    /// The UNION of branches, of which those up to `distinct_until` are made distinct.
-    pub(super) fn bind_union(
+    /// Branches with operators between them. A locking clause at the end is the last branch's.
+    pub(super) fn bind_set(
         &mut self,
-        mut branches: Vec<BoundQuery>,
-        distinct_until: Option<usize>,
+        first: &'a sql::Body,
+        others: &'a [sql::SetBranch],
         tail: Tail<'a>,
     ) -> Result<BoundQuery, SqlError> {
+        let mut operands = vec![self.bind_body(first, Tail::default())?];
+        for (at, branch) in others.iter().enumerate() {
+            let lock = tail.lock.filter(|_| at + 1 == others.len());
+            operands.push(self.bind_body(&branch.body, Tail { lock, ..Tail::default() })?);
+        }
+        let mut operands = operands.into_iter();
+        let mut branches: Vec<BoundQuery> = operands.by_ref().take(1).collect();
+        let mut kind: Option<SetKind> = None;
+        for (operand, branch) in operands.zip(others) {
+            kind = Some(match (kind, kind_of(branch, branches.len())) {
+                (None, next) => next,
+                (Some(SetKind::Union { distinct_until }), SetKind::Union { distinct_until: more }) => {
+                    SetKind::Union { distinct_until: more.or(distinct_until) }
+                }
+                (Some(SetKind::Except { mut all }), SetKind::Except { all: more }) => {
+                    all.extend(more);
+                    SetKind::Except { all }
+                }
+                (Some(SetKind::Intersect { all }), SetKind::Intersect { all: more }) => {
+                    SetKind::Intersect { all: all && more }
+                }
+                (Some(kind), _) => {
+                    branches = vec![self.bind_operation(branches, kind, false, Tail::default())?];
+                    kind_of(branch, 1)
+                }
+            });
+            branches.push(operand);
+        }
+        let kind = kind.unwrap_or(SetKind::Union { distinct_until: None });
         let is_whole_statement = self.scopes.is_empty() && tail.order.is_empty();
-        let is_distinct = distinct_until.is_some();
-        let (types, distinct) =
-            settle_types(&mut branches, distinct_until.filter(|_| is_whole_statement), is_distinct, &self.columns)?;
+        self.bind_operation(branches, kind, is_whole_statement, Tail { lock: None, ..tail })
+    }
+
+    /// One query with an ORDER BY or LIMIT around it.
+    pub(super) fn bind_alone(&mut self, query: BoundQuery, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {
+        self.bind_operation(vec![query], SetKind::Union { distinct_until: None }, false, tail)
+    }
+
+    /// An operation on branches, which is `is_whole_statement` or a part of one.
+    fn bind_operation(
+        &mut self,
+        mut branches: Vec<BoundQuery>,
+        kind: SetKind,
+        is_whole_statement: bool,
+        tail: Tail<'a>,
+    ) -> Result<BoundQuery, SqlError> {
+        let (types, distinct) = settle_types(&mut branches, &kind, is_whole_statement, &self.columns)?;
         let columns: Vec<_> = branches[0].columns.clone();
         let columns: Vec<_> = if branches.len() == 1 {
             columns
@@ -41,16 +86,17 @@ impl<'a> Binder<'a> {
                 .map(|(column, ty)| crate::bind::output::of_union(column.name.clone(), ty))
                 .collect()
         };
-        let order = self.bind_union_order(tail.order, &columns, &types)?;
+        let order = self.bind_set_order(tail.order, &columns, &types)?;
         let limit = self.bind_limit(tail.limit)?;
         let count_found_rows = take_found_rows(&mut branches);
-        let union = Union { branches, distinct_until, distinct, order, limit, count_found_rows };
+        let number = self.next_block();
+        let set = SetOperation { number, kind, branches, distinct, order, limit, count_found_rows };
         let into = into_variables(tail.into, types.len())?;
-        Ok(BoundQuery { body: BoundBody::Union(Box::new(union)), columns, types, into })
+        Ok(BoundQuery { body: BoundBody::Set(Box::new(set)), columns, types, into })
     }
 
-    /// ORDER BY of a UNION names columns of the result.
-    fn bind_union_order(
+    /// ORDER BY of an operation names columns of the result.
+    fn bind_set_order(
         &mut self,
         items: &'a [sql::OrderItem],
         columns: &[crate::result::ResultColumn],
@@ -95,14 +141,27 @@ fn aggregate_of_union(error: SqlError, number: usize) -> SqlError {
     SqlError::new(codes::AGGREGATE_ORDER_FOR_UNION, message)
 }
 
-/// The types of the columns, and those by which rows are distinct. The branches' values are given the columns' types, those up to `distinct_until` by way
-/// of types of their own, whose collations decide which rows are the same.
+/// What an operator with its right operand asks for, of so many branches before it.
+fn kind_of(branch: &sql::SetBranch, before: usize) -> SetKind {
+    match branch.op {
+        sql::SetOp::Union => SetKind::Union { distinct_until: (!branch.all).then_some(before) },
+        sql::SetOp::Except => SetKind::Except { all: vec![branch.all] },
+        sql::SetOp::Intersect => SetKind::Intersect { all: branch.all },
+    }
+}
+
+/// The types of the columns, and those by which rows are compared. The branches' values are given the columns' types. Where a UNION is all of a
+/// statement, those of branches that are made distinct go by way of types of their own, whose collations decide which rows are the same.
 fn settle_types(
     branches: &mut [BoundQuery],
-    distinct_until: Option<usize>,
-    is_distinct: bool,
+    kind: &SetKind,
+    is_whole_statement: bool,
     columns: &Columns,
 ) -> Result<(Vec<ExprType>, Vec<ExprType>), SqlError> {
+    let distinct_until = match kind {
+        SetKind::Union { distinct_until } if is_whole_statement => *distinct_until,
+        _ => None,
+    };
     let mut types = branches[0].types.clone();
     let mut distinct = types.clone();
     for (number, branch) in branches.iter().enumerate().skip(1) {
@@ -110,26 +169,40 @@ fn settle_types(
             let message = "The used SELECT statements have a different number of columns";
             return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
         }
-        types = types.iter().zip(&branch.types).map(|(a, b)| column_of(a, b)).collect();
+        types = types.iter().zip(&branch.types).map(|(a, b)| with_nulls(column_of(a, b), kind, [a, b])).collect();
         if Some(number) == distinct_until {
             distinct = types.clone();
         }
     }
     if branches.len() > 1 {
-        check_collations(branches, &types, is_distinct)?;
+        check_collations(branches, &types, kind)?;
     }
     if let Some(last) = distinct_until {
         branches[..=last].iter_mut().try_for_each(|branch| conform(branch, &distinct, columns))?;
     }
     branches.iter_mut().try_for_each(|branch| conform(branch, &types, columns))?;
-    let own = |(ty, distinct): (&ExprType, &ExprType)| match ty.kind.is_string() && distinct.kind.is_string() {
-        true if distinct_until.is_some() => {
-            ExprType { kind: distinct.kind, collation: distinct.collation, ..ty.clone() }
-        }
-        _ => ty.clone(),
+    let distinct = match distinct_until {
+        Some(_) => types.iter().zip(&distinct).map(|(ty, distinct)| compared_as(ty, distinct)).collect(),
+        None => types.clone(),
     };
-    let distinct = types.iter().zip(&distinct).map(own).collect();
     Ok((types, distinct))
+}
+
+/// How values are compared that were of the type `own` and now are of another: texts by their own collation.
+fn compared_as(ty: &ExprType, own: &ExprType) -> ExprType {
+    match ty.kind.is_string() && own.kind.is_string() {
+        true => ExprType { kind: own.kind, collation: own.collation, ..ty.clone() },
+        false => ty.clone(),
+    }
+}
+
+/// Whether there may be NULLs in a column: all of EXCEPT's come from its first branch, all of INTERSECT's from every branch.
+fn with_nulls(ty: ExprType, kind: &SetKind, [a, b]: [&ExprType; 2]) -> ExprType {
+    match kind {
+        SetKind::Union { .. } => ty,
+        SetKind::Except { .. } => ty.nullable(a.nullable),
+        SetKind::Intersect { .. } => ty.nullable(a.nullable && b.nullable),
+    }
 }
 
 /// The type of a column that holds the values of both.
@@ -150,7 +223,7 @@ fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
     ExprType { length, origin: Some(ColumnType::Binary { bytes: length }), ..all }
 }
 
-/// The length of a column of a UNION. A FLOAT or DOUBLE has no more digits in a text there than MySQL has room for.
+/// The length of such a column. A FLOAT or DOUBLE has no more digits in a text there than MySQL has room for.
 fn length_in_column(all: &ExprType, of: [&ExprType; 2]) -> u32 {
     const FLOAT_CHARS: u32 = 12;
     const DOUBLE_CHARS: u32 = 22;
@@ -169,12 +242,12 @@ fn length_in_column(all: &ExprType, of: [&ExprType; 2]) -> u32 {
 fn take_found_rows(branches: &mut [BoundQuery]) -> bool {
     match &mut branches[0].body {
         BoundBody::Block(block) => std::mem::take(&mut block.count_found_rows),
-        BoundBody::Union(union) => std::mem::take(&mut union.count_found_rows),
+        BoundBody::Set(set) => std::mem::take(&mut set.count_found_rows),
         BoundBody::Values(_) => false,
     }
 }
 
-/// The type of a UNION's column. Members of ENUM and SET are plain text in it, and in the order of text, but beside NULL.
+/// The type of such a column before its length is known. Members of ENUM and SET are plain text in it, and in the order of text, but beside NULL.
 fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
     let ty = a.union(b);
     let is_null = |ty: &ExprType| ty.kind == Kind::Null;
@@ -185,15 +258,16 @@ fn union_of_columns(a: &ExprType, b: &ExprType) -> ExprType {
 }
 
 /// 1267 or 1271 if columns of branches have collations that do not go together.
-fn check_collations(branches: &[BoundQuery], types: &[ExprType], is_distinct: bool) -> Result<(), SqlError> {
+fn check_collations(branches: &[BoundQuery], types: &[ExprType], kind: &SetKind) -> Result<(), SqlError> {
     for (column, ty) in types.iter().enumerate() {
         let all: Vec<&ExprType> = branches.iter().map(|branch| &branch.types[column]).collect();
-        build::agree(&all, "UNION", build::Mixed::Allowed)?;
+        build::agree(&all, kind.name(), build::Mixed::Allowed)?;
         // A branch that has settled for none by itself may stand beside NULL. A number settles a conflict only where a part is made distinct.
         let texts: Vec<&ExprType> = all.iter().copied().filter(|ty| ty.kind.is_string()).collect();
-        let of_texts = if is_distinct { ty.coercibility } else { build::union_of(texts.iter().copied()).coercibility };
+        let of_texts =
+            if kind.compares() { ty.coercibility } else { build::union_of(texts.iter().copied()).coercibility };
         if ty.kind == Kind::Str && of_texts == Coercibility::None && texts.len() > 1 {
-            let message = "Illegal mix of collations for operation 'UNION'";
+            let message = format!("Illegal mix of collations for operation '{}'", kind.name());
             return Err(SqlError::new(codes::CANT_AGGREGATE_NCOLLATIONS, message));
         }
     }
@@ -208,7 +282,11 @@ pub(super) fn conform(query: &mut BoundQuery, types: &[ExprType], columns: &Colu
             bits_as_bytes(&mut block.select, types, is_own);
             conform_row(&mut block.select, types)?;
         }
-        BoundBody::Union(union) => union.branches.iter_mut().try_for_each(|branch| conform(branch, types, columns))?,
+        BoundBody::Set(set) => {
+            set.branches.iter_mut().try_for_each(|branch| conform(branch, types, columns))?;
+            let by = types.iter().zip(&set.distinct).map(|(ty, own)| compared_as(ty, own));
+            set.distinct = by.collect();
+        }
         BoundBody::Values(rows) => rows.iter_mut().try_for_each(|row| conform_row(row, types))?,
     }
     query.types = types.to_vec();
