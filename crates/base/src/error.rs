@@ -498,6 +498,12 @@ pub mod codes {
     pub const GIPK_COLUMN_EXISTS: Code = (4108, "HY000");
     pub const GIPK_ALTER_NOT_ALLOWED: Code = (4110, "HY000");
     pub const DROP_PK_COLUMN_TO_DROP_GIPK: Code = (4111, "HY000");
+    pub const CTE_RECURSIVE_REQUIRES_UNION: Code = (3573, "HY000");
+    pub const CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST: Code = (3574, "HY000");
+    pub const CTE_RECURSIVE_FORBIDS_AGGREGATION: Code = (3575, "HY000");
+    pub const CTE_RECURSIVE_FORBIDDEN_JOIN_ORDER: Code = (3576, "HY000");
+    pub const CTE_RECURSIVE_REQUIRES_SINGLE_REFERENCE: Code = (3577, "HY000");
+    pub const CTE_MAX_RECURSION_DEPTH: Code = (3636, "HY000");
     pub const MISPLACED_INTO: Code = (3954, "HY000");
     pub const WRONG_PARAMCOUNT_TO_CURSOR: Code = (4080, "42000");
     pub const NOT_AGGREGATE_FUNCTION: Code = (4105, "HY000");

@@ -10,14 +10,11 @@ use syntax::ast as sql;
 use crate::bind::columns::TableId;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Visible, ambiguous, empty_name, unknown_column};
-use crate::bind::tree::{BoundTable, ColumnInfo, FromTree, IndexHint, JoinKind, TableSource};
+use crate::bind::tree::{BoundQuery, BoundTable, ColumnInfo, FromTree, IndexHint, JoinKind, TableSource};
 use crate::bind::{Binder, check_table_path};
 use crate::expr::types::Coercibility;
 use crate::expr::{CompareOp, Expr, ExprType, build};
 use crate::plan::{Privilege, UsedColumns};
-
-/// How often the CTEs of a statement may stand in the place of their names, as in MySQL: each time they are bound and planned anew.
-const CTE_EXPANSIONS_MAX: usize = 1024;
 
 /// A part of FROM with the columns that it shows.
 pub(crate) struct BoundFrom {
@@ -187,9 +184,11 @@ impl<'a> Binder<'a> {
             let message = "Every derived table must have its own alias";
             return Err(SqlError::new(codes::DERIVED_MUST_HAVE_ALIAS, message));
         };
-        let names = derived.columns.iter().map(|column| column.text.to_string()).collect();
-        let table = self.derived_table(&derived.query, &alias.text, names, None)?;
-        self.add_table(table)
+        let names: Vec<String> = derived.columns.iter().map(|column| column.text.to_string()).collect();
+        let bound = self.bind_isolated(&derived.query)?;
+        let columns = named_columns(&bound, &names)?;
+        let source = TableSource::Derived(Box::new(bound));
+        self.add_table(BoundTable { source, ..unnamed_table(&alias.text, &alias.text, columns) })
     }
 
     fn add_table(&mut self, table: BoundTable) -> Result<BoundFrom, SqlError> {
@@ -208,12 +207,9 @@ impl<'a> Binder<'a> {
         hints: &'a [sql::IndexHint],
     ) -> Result<BoundTable, SqlError> {
         if schema.is_none()
-            && let Some(cte) = self.ctes.iter().rposition(|cte| cte.name == name)
+            && let Some(table) = self.bind_cte(name, alias)?
         {
-            self.expand_cte()?;
-            let (query, columns, visible) =
-                (self.ctes[cte].query, self.ctes[cte].columns.clone(), self.ctes[cte].visible);
-            return self.derived_table(query, alias, columns, Some(visible));
+            return Ok(table);
         }
         let schema = self.schema_or_default(schema)?.to_string();
         if let Some(table) = self.context.virtual_tables.table(&schema, name) {
@@ -244,47 +240,23 @@ impl<'a> Binder<'a> {
         let (source, schema) = (TableSource::Base(table), Some(Arc::from(schema)));
         Ok(BoundTable { source, schema, hints, ..unnamed_table(name, alias, columns) })
     }
+}
 
-    /// Counts one more place in which a query is bound that is written once: CTEs that name others twice become many.
-    pub(super) fn expand_cte(&mut self) -> Result<(), SqlError> {
-        self.expansions += 1;
-        if self.expansions <= CTE_EXPANSIONS_MAX {
-            return Ok(());
-        }
-        let message = "Common table expression expansion exceeded an implementation limit. Simplify the query.";
-        Err(SqlError::new(codes::CTE_EXPANSION_LIMIT, message))
+/// The columns of a query in FROM, under these names if there are any.
+pub(super) fn named_columns(query: &BoundQuery, names: &[String]) -> Result<Vec<ColumnInfo>, SqlError> {
+    if !names.is_empty() && names.len() != query.columns.len() {
+        return Err(wrong_column_list());
     }
-
-    /// A subquery in FROM. It sees no columns of this block, and (a CTE) only the CTEs before it.
-    fn derived_table(
-        &mut self,
-        query: &'a sql::Query,
-        alias: &str,
-        names: Vec<String>,
-        visible_ctes: Option<usize>,
-    ) -> Result<BoundTable, SqlError> {
-        let hidden = visible_ctes.map(|visible| self.ctes.split_off(visible));
-        let bound = self.bind_isolated(query);
-        if let Some(hidden) = hidden {
-            self.ctes.truncate(visible_ctes.unwrap_or(usize::MAX));
-            self.ctes.extend(hidden);
+    let mut columns: Vec<ColumnInfo> = Vec::with_capacity(query.columns.len());
+    let mut names_so_far = HashSet::with_capacity(query.columns.len());
+    for (at, (column, ty)) in query.columns.iter().zip(&query.types).enumerate() {
+        let name: Arc<str> = names.get(at).map_or_else(|| column.name.clone(), |name| Arc::from(name.as_str()));
+        if !names_so_far.insert(name.to_lowercase()) {
+            return Err(duplicate_column(&name));
         }
-        let bound = bound?;
-        if !names.is_empty() && names.len() != bound.columns.len() {
-            return Err(wrong_column_list());
-        }
-        let mut columns: Vec<ColumnInfo> = Vec::with_capacity(bound.columns.len());
-        let mut names_so_far = HashSet::with_capacity(bound.columns.len());
-        for (at, (column, ty)) in bound.columns.iter().zip(&bound.types).enumerate() {
-            let name: Arc<str> = names.get(at).map_or_else(|| column.name.clone(), |name| Arc::from(name.as_str()));
-            if !names_so_far.insert(name.to_lowercase()) {
-                return Err(duplicate_column(&name));
-            }
-            columns.push(ColumnInfo { name, ty: ExprType { utc: false, ..ty.clone() }, invisible: false });
-        }
-        let source = TableSource::Derived(Box::new(bound));
-        Ok(BoundTable { source, ..unnamed_table(alias, alias, columns) })
+        columns.push(ColumnInfo { name, ty: ExprType { utc: false, ..ty.clone() }, invisible: false });
     }
+    Ok(columns)
 }
 
 /// 1353
@@ -299,7 +271,7 @@ pub(crate) fn duplicate_column(name: &str) -> SqlError {
     SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{name}'"))
 }
 
-fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {
+pub(super) fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {
     BoundTable {
         id: TableId::default(),
         source: TableSource::Virtual(Arc::new(crate::virtual_table::Nowhere)),
@@ -311,6 +283,7 @@ fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTabl
         hints: Vec::new(),
         lock: None,
         image: None,
+        cte: None,
     }
 }
 

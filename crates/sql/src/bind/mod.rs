@@ -4,7 +4,8 @@
 //! |---|---|
 //! | `scope` | names: which table, which column |
 //! | [`columns`] | what expressions name: each column of the statement has a number |
-//! | `query` | queries: WITH, VALUES, LIMIT |
+//! | `query` | queries: VALUES, LIMIT |
+//! | `cte` | WITH, and what stands for its names |
 //! | `set_operation` | UNION, EXCEPT and INTERSECT |
 //! | `select` | one SELECT block |
 //! | `from` | tables and joins |
@@ -16,6 +17,7 @@ pub(crate) mod alias;
 mod call;
 pub(crate) mod columns;
 pub(crate) mod constant;
+mod cte;
 pub(crate) mod enclosing;
 pub(crate) mod expr;
 pub(crate) mod from;
@@ -45,6 +47,7 @@ use engine::{Table, TableMode};
 use syntax::ast as sql;
 
 use crate::bind::columns::Columns;
+use crate::bind::cte::Cte;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{Scope, no_such_table};
 use crate::bind::tree::TableSource;
@@ -52,15 +55,6 @@ use crate::ddl::{check_database_name, check_length, check_table_name};
 use crate::expr::{Expr, ExprType};
 use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
 use crate::session::HIDDEN;
-
-/// A common table expression that is in scope.
-struct Cte<'a> {
-    name: String,
-    columns: Vec<String>,
-    query: &'a sql::Query,
-    /// How many CTEs its own query may see.
-    visible: usize,
-}
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
@@ -70,6 +64,8 @@ pub(crate) struct Binder<'a> {
     /// What their expressions name.
     pub(crate) columns: Columns,
     ctes: Vec<Cte<'a>>,
+    /// How many numbers of CTEs are given out.
+    cte_ids: u32,
     blocks: u32,
     /// SELECT blocks that are around what is being bound, those of CTEs included.
     selects: usize,
@@ -104,6 +100,7 @@ impl<'a> Binder<'a> {
             scopes: Vec::new(),
             columns: Columns::default(),
             ctes: Vec::new(),
+            cte_ids: 0,
             blocks: 0,
             selects: 0,
             expansions: 0,

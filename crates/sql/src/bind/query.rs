@@ -1,13 +1,13 @@
-//! Queries: WITH, VALUES, and the LIMIT around them.
+//! Queries: VALUES, and the LIMIT around any of them.
 
 use base::{SqlError, codes};
 use syntax::ast as sql;
 
+use crate::bind::Binder;
 use crate::bind::call::is_number_or_param;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::set_operation::conform;
 use crate::bind::tree::{BoundBody, BoundQuery, Limit, RowLock};
-use crate::bind::{Binder, Cte};
 use crate::expr::{Expr, ExprType, Kind};
 
 /// What stands around a query's body.
@@ -35,7 +35,7 @@ impl<'a> Binder<'a> {
     fn bind_query_in(&mut self, query: &'a sql::Query, lock: Option<&'a sql::Lock>) -> Result<BoundQuery, SqlError> {
         let ctes = self.ctes.len();
         if let Some(with) = &query.with {
-            self.add_ctes(with)?;
+            self.add_ctes(with);
         }
         if lock.is_some() && !query.locks.is_empty() {
             return Err(locked_twice(query));
@@ -52,20 +52,6 @@ impl<'a> Binder<'a> {
         let bound = self.bind_body(&query.body, tail);
         self.ctes.truncate(ctes);
         bound
-    }
-
-    /// Adds what WITH names to the names that a query may have for tables.
-    pub(crate) fn add_ctes(&mut self, with: &'a sql::With) -> Result<(), SqlError> {
-        if with.recursive {
-            return Err(SqlError::not_supported("WITH RECURSIVE"));
-        }
-        for cte in &with.ctes {
-            let name = cte.name.text.to_string();
-            let columns = cte.columns.iter().map(|column| column.text.to_string()).collect();
-            let visible = self.ctes.len();
-            self.ctes.push(Cte { name, columns, query: &cte.query, visible });
-        }
-        Ok(())
     }
 
     pub(super) fn bind_body(&mut self, body: &'a sql::Body, tail: Tail<'a>) -> Result<BoundQuery, SqlError> {

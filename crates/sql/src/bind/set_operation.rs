@@ -68,7 +68,7 @@ impl<'a> Binder<'a> {
     }
 
     /// An operation on branches, which is `is_whole_statement` or a part of one.
-    fn bind_operation(
+    pub(super) fn bind_operation(
         &mut self,
         mut branches: Vec<BoundQuery>,
         kind: SetKind,
@@ -141,6 +141,12 @@ fn aggregate_of_union(error: SqlError, number: usize) -> SqlError {
     SqlError::new(codes::AGGREGATE_ORDER_FOR_UNION, message)
 }
 
+/// 1222
+pub(super) fn wrong_column_count() -> SqlError {
+    let message = "The used SELECT statements have a different number of columns";
+    SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message)
+}
+
 /// What an operator with its right operand asks for, of so many branches before it.
 fn kind_of(branch: &sql::SetBranch, before: usize) -> SetKind {
     match branch.op {
@@ -166,8 +172,7 @@ fn settle_types(
     let mut distinct = types.clone();
     for (number, branch) in branches.iter().enumerate().skip(1) {
         if branch.types.len() != types.len() {
-            let message = "The used SELECT statements have a different number of columns";
-            return Err(SqlError::new(codes::WRONG_NUMBER_OF_COLUMNS_IN_SELECT, message));
+            return Err(wrong_column_count());
         }
         types = types.iter().zip(&branch.types).map(|(a, b)| with_nulls(column_of(a, b), kind, [a, b])).collect();
         if Some(number) == distinct_until {
@@ -199,14 +204,14 @@ fn compared_as(ty: &ExprType, own: &ExprType) -> ExprType {
 /// Whether there may be NULLs in a column: all of EXCEPT's come from its first branch, all of INTERSECT's from every branch.
 fn with_nulls(ty: ExprType, kind: &SetKind, [a, b]: [&ExprType; 2]) -> ExprType {
     match kind {
-        SetKind::Union { .. } => ty,
+        SetKind::Union { .. } | SetKind::Recursive(_) => ty,
         SetKind::Except { .. } => ty.nullable(a.nullable),
         SetKind::Intersect { .. } => ty.nullable(a.nullable && b.nullable),
     }
 }
 
 /// The type of a column that holds the values of both.
-fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
+pub(super) fn column_of(a: &ExprType, b: &ExprType) -> ExprType {
     let all = union_of_columns(a, b);
     let all = ExprType { zerofill: all.origin == Some(ColumnType::Year), ..all };
     if is_member_list(&all) {

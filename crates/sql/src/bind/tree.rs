@@ -9,10 +9,12 @@
 //! ```
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::SqlError;
 use engine::{LockWait, Table};
 use syntax::ast::IndexHintKind;
+use types::ColumnDef;
 
 use crate::bind::columns::{ColumnId, TableId};
 use crate::expr::{Aggregate, Expr, ExprType, SlotSet, function};
@@ -149,7 +151,7 @@ pub(crate) struct BoundAggregate {
 }
 
 /// What is done with the rows of queries.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) enum SetKind {
     /// Branches `0..=n` are made distinct together; those after are only appended. `None` is UNION ALL all along.
     Union { distinct_until: Option<usize> },
@@ -158,6 +160,37 @@ pub(crate) enum SetKind {
     Except { all: Vec<bool> },
     /// The rows that all branches have, each once; with ALL, each as often as in the branch that has it the fewest times.
     Intersect { all: bool },
+    /// The first branch, and then the others again and again, over the rows that the round before has given.
+    Recursive(Arc<Recursion>),
+}
+
+/// How a recursive common table expression goes on.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Recursion {
+    /// What its steps read: see [`TableSource::Round`].
+    pub(crate) rows: CteId,
+    /// No row is given twice.
+    pub(crate) is_distinct: bool,
+    /// The columns into which a step's values are put.
+    pub(crate) columns: Vec<ColumnDef>,
+}
+
+/// A common table expression of the statement, or the rows of a recursive one's last round.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub(crate) struct CteId(pub(crate) u32);
+
+/// In how many places a common table expression stands.
+#[derive(Debug)]
+pub(crate) struct CteUses {
+    pub(crate) id: CteId,
+    pub(crate) count: AtomicUsize,
+}
+
+impl BoundTable {
+    /// The common table expression that it is, if its rows are made once for several places.
+    pub(crate) fn made_once(&self) -> Option<CteId> {
+        self.cte.as_ref().filter(|uses| uses.count.load(Ordering::Relaxed) > 1).map(|uses| uses.id)
+    }
 }
 
 impl SetKind {
@@ -169,7 +202,7 @@ impl SetKind {
     /// Its word.
     pub(crate) fn name(&self) -> &'static str {
         match self {
-            SetKind::Union { .. } => "UNION",
+            SetKind::Union { .. } | SetKind::Recursive(_) => "UNION",
             SetKind::Except { .. } => "EXCEPT",
             SetKind::Intersect { .. } => "INTERSECT",
         }
@@ -268,6 +301,8 @@ pub(crate) struct BoundTable {
     pub(crate) lock: Option<RowLock>,
     /// Its row image, if the statement changes its rows.
     pub(crate) image: Option<ColumnId>,
+    /// The common table expression that it is.
+    pub(crate) cte: Option<Arc<CteUses>>,
 }
 
 /// Where a table's rows come from.
@@ -279,6 +314,8 @@ pub(crate) enum TableSource {
     Virtual(Arc<dyn VirtualTable>),
     /// A subquery in FROM, or a CTE.
     Derived(Box<BoundQuery>),
+    /// What the last round of a recursive CTE has given.
+    Round(CteId),
 }
 
 /// A column of a table in FROM.
@@ -347,7 +384,7 @@ impl BoundQuery {
             BoundBody::Block(block) => {
                 let is_waiting = |table: &BoundTable| match &table.source {
                     TableSource::Derived(query) => query.waits(),
-                    TableSource::Base(_) | TableSource::Virtual(_) => false,
+                    TableSource::Base(_) | TableSource::Virtual(_) | TableSource::Round(_) => false,
                 };
                 block.subqueries.iter().any(Subquery::waits) || block.tables.iter().any(is_waiting)
             }

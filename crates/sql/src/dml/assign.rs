@@ -325,8 +325,3 @@ fn copied(value: Expr, column: &ColumnDef) -> Expr {
 pub(super) fn takes_numbers(column: &ColumnDef) -> bool {
     column.ty.is_numeric() || column.ty == ColumnType::Year
 }
-
-/// How values that do not fit are treated.
-pub(crate) fn strictness(ignore: bool, eval: &EvalContext<'_>) -> Strictness {
-    if eval.session.sql_mode.is_strict() && !ignore { Strictness::Strict } else { Strictness::Lenient }
-}

@@ -5,7 +5,6 @@ use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
 use types::{ColumnDef, Value};
 
-use crate::dml::assign::strictness;
 use crate::dml::foreign::{delete_row, is_violation, update_row};
 use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
 use crate::dml::leaves_row;
@@ -485,7 +484,7 @@ impl Progress {
                 InsertSource::Values(values) => values.len(),
                 InsertSource::Query { .. } | InsertSource::File => 0,
             }),
-            strictness: strictness(plan.ignore, eval),
+            strictness: Strictness::of(plan.ignore, eval),
             single: !plan.ignore && matches!(&plan.source, InsertSource::Values(values) if values.len() == 1),
             values: vec![Value::Null; columns],
             given: vec![false; columns],

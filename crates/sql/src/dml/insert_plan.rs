@@ -355,6 +355,7 @@ fn see_tables(scope: &mut Scope, block: &Block) {
         let source = match &table.source {
             TableSource::Base(table) => TableSource::Base(table.clone()),
             TableSource::Virtual(table) => TableSource::Virtual(table.clone()),
+            TableSource::Round(rows) => TableSource::Round(*rows),
             TableSource::Derived(query) => {
                 let (types, columns) = (query.types.clone(), query.columns.clone());
                 let body = BoundBody::Values(Vec::new());
@@ -372,6 +373,7 @@ fn see_tables(scope: &mut Scope, block: &Block) {
             hints: Vec::new(),
             lock: None,
             image: None,
+            cte: None,
         });
         scope.see_more(scope.visible_columns_of(scope.tables.len() - 1));
     }

@@ -15,7 +15,7 @@ use crate::bind::columns::ColumnSource;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
-use crate::dml::assign::{Assignment, Assignments, Kept, strictness};
+use crate::dml::assign::{Assignment, Assignments, Kept};
 use crate::dml::foreign::update_row;
 use crate::dml::insert_plan::{bind_assigned, with_columns};
 use crate::dml::safe::check_key_conflict;
@@ -51,7 +51,7 @@ pub(crate) async fn plan_update<'a>(
 ) -> Result<UpdatePlan, SqlError> {
     let ignore = update.ignore;
     if let Some(with) = &update.with {
-        binder.add_ctes(with)?;
+        binder.add_ctes(with);
     }
     let number = binder.next_block();
     binder.scopes.push(Scope::default());
@@ -265,7 +265,7 @@ struct Progress {
 impl UpdatePlan {
     /// Runs it.
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
-        let strictness = strictness(self.ignore, &context.eval);
+        let strictness = Strictness::of(self.ignore, &context.eval);
         let mut progress = Progress { done: vec![HashMap::new(); self.targets.len()], ..Progress::default() };
         let mut frame = vec![Value::Null; self.block.width];
         let found = match point_of(&self.block) {

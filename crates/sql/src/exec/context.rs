@@ -1,5 +1,6 @@
 //! What a statement's execution has at hand.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -8,10 +9,12 @@ use engine::{Engine, Transaction};
 use io::{BoxFuture, Env, ThreadTurn};
 use types::Value;
 
+use crate::bind::tree::CteId;
+use crate::exec::spill::RowStore;
 use crate::expr::{EvalContext, TimeLimit, interrupted};
 pub use crate::load::LoadFrom;
 
-/// Bounds of memory, per operator that needs more than a batch of rows. Beyond them it goes to temporary files.
+/// Bounds of an operator: of memory, if it needs more than a batch of rows, beyond which it goes to temporary files; and of rounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
     /// `sort_buffer_size`
@@ -20,11 +23,13 @@ pub struct Limits {
     pub join_bytes: usize,
     /// `tmp_table_size`: groups, distinct rows, derived tables.
     pub table_bytes: usize,
+    /// `cte_max_recursion_depth`: rounds of a recursive common table expression.
+    pub rounds: u64,
 }
 
 impl Default for Limits {
     fn default() -> Self {
-        Limits { sort_bytes: 1 << 20, join_bytes: 4 << 20, table_bytes: 16 << 20 }
+        Limits { sort_bytes: 1 << 20, join_bytes: 4 << 20, table_bytes: 16 << 20, rounds: 1000 }
     }
 }
 
@@ -74,6 +79,8 @@ pub struct ExecContext<'a> {
     pub load: Option<LoadFrom>,
     /// Its turn on the thread that runs it.
     pub turn: ThreadTurn,
+    /// Rows of common table expressions that are made once, and those of the last round of recursive ones.
+    pub(crate) ctes: HashMap<CteId, Arc<RowStore>>,
     /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.
     pub found_rows: u64,
 }

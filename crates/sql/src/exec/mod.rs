@@ -22,6 +22,7 @@ pub(crate) mod operator;
 mod overflow;
 pub(crate) mod query;
 pub(crate) mod ranges;
+mod recursive;
 pub(crate) mod scan;
 mod set_operation;
 mod sort;

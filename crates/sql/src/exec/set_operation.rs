@@ -26,6 +26,7 @@ use crate::exec::filter::LimitRows;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
 use crate::exec::query::QueryRows;
+use crate::exec::recursive::RecursiveRows;
 use crate::exec::sort::SortRows;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::Expr;
@@ -59,6 +60,7 @@ pub(crate) fn set_rows(plan: &SetPlan) -> BoxedOperator<'_> {
                 Box::new(ComparedRows::new(rows, chain(these), Kept::Other { all: run[0] }, &plan.distinct_keys))
             })
         }
+        SetKind::Recursive(recursion) => Box::new(RecursiveRows::new(plan, recursion)),
         SetKind::Intersect { all } => {
             let (first, others) = plan.branches.split_at(1);
             others.chunks(1).fold(chain(first), |rows, other| {

@@ -1,7 +1,9 @@
-//! Reads virtual tables, and derived tables (subqueries in FROM).
+//! Reads virtual tables, and derived tables (subqueries in FROM, common table expressions).
 //!
 //! Rows are made once and kept, in memory or in a temporary file, because the inner side of a join reads them again. A table
-//! that is read only once streams.
+//! that is read only once streams. A common table expression that stands in several places is made when the first of them is read, for all of them.
+
+use std::sync::Arc;
 
 use base::SqlError;
 use io::BoxFuture;
@@ -30,13 +32,14 @@ pub(crate) struct SourceRows<'p> {
 enum Rows<'p> {
     NotRead,
     Streaming { query: Box<QueryRows<'p>>, more: bool },
-    Kept { rows: Box<RowStore>, position: ReadPosition },
+    Kept { rows: Arc<RowStore>, position: ReadPosition },
 }
 
 impl<'p> SourceRows<'p> {
     pub(crate) fn new(node: &'p AccessNode, source: &'p PlannedSource, frame: usize) -> Self {
         let width = match source {
-            PlannedSource::Derived(query) => query.columns.len(),
+            PlannedSource::Derived(query, _) => query.columns.len(),
+            PlannedSource::Round(_, width) => *width,
             PlannedSource::Virtual(table) => table.columns().len(),
             PlannedSource::Base(table) => table.def.columns.len(),
         };
@@ -46,21 +49,29 @@ impl<'p> SourceRows<'p> {
     async fn begin(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let streams = matches!(self.node.method, AccessMethod::All { streams: true });
         self.rows = match self.source {
-            PlannedSource::Derived(plan) => {
+            PlannedSource::Derived(_, Some(cte)) if context.ctes.contains_key(cte) => kept(context.ctes[cte].clone()),
+            PlannedSource::Derived(plan, made_once) => {
                 let mut query = QueryRows::new(plan);
                 query.open(&[]);
-                if streams {
-                    Rows::Streaming { query: Box::new(query), more: true }
-                } else {
-                    let rows = Box::new(keep(&mut query, self.batch.width(), context).await?);
-                    Rows::Kept { rows, position: ReadPosition::default() }
+                match made_once {
+                    None if streams => Rows::Streaming { query: Box::new(query), more: true },
+                    None => kept(Arc::new(keep(&mut query, self.batch.width(), context).await?)),
+                    Some(cte) => {
+                        let rows = Arc::new(keep(&mut query, self.batch.width(), context).await?);
+                        context.ctes.insert(*cte, rows.clone());
+                        kept(rows)
+                    }
                 }
+            }
+            PlannedSource::Round(rows, _) => {
+                let rows = context.ctes.get(rows).cloned();
+                kept(rows.ok_or_else(|| SqlError::unknown("a round of a recursive CTE that is not under way"))?)
             }
             PlannedSource::Virtual(table) => {
                 let mut rows = RowStore::new(self.batch.width(), context.limits.table_bytes);
                 let wanted = Wanted::new(self.node, &**table, self.frame);
                 table.rows(context, &wanted, &mut rows).await?;
-                Rows::Kept { rows: Box::new(rows), position: ReadPosition::default() }
+                kept(Arc::new(rows))
             }
             PlannedSource::Base(_) => return Err(SqlError::unknown("a table of the engine is read by an index")),
         };
@@ -92,6 +103,10 @@ impl<'p> SourceRows<'p> {
     }
 }
 
+fn kept<'p>(rows: Arc<RowStore>) -> Rows<'p> {
+    Rows::Kept { rows, position: ReadPosition::default() }
+}
+
 /// Runs a query to its end and keeps its rows.
 async fn keep(query: &mut QueryRows<'_>, width: usize, context: &mut ExecContext<'_>) -> Result<RowStore, SqlError> {
     let mut rows = RowStore::new(width, context.limits.table_bytes);
@@ -113,7 +128,9 @@ impl Operator for SourceRows<'_> {
         self.seed.clear();
         self.seed.extend_from_slice(seed);
         match &mut self.rows {
-            Rows::Kept { position, .. } => *position = ReadPosition::default(),
+            Rows::Kept { position, .. } if !matches!(self.source, PlannedSource::Round(..)) => {
+                *position = ReadPosition::default();
+            }
             rows => *rows = Rows::NotRead,
         }
         self.batch.clear();

@@ -41,6 +41,13 @@ pub enum Strictness {
     Lenient,
 }
 
+impl Strictness {
+    /// That of a statement, with IGNORE or without.
+    pub(crate) fn of(ignore: bool, eval: &EvalContext<'_>) -> Self {
+        if eval.session.sql_mode.is_strict() && !ignore { Strictness::Strict } else { Strictness::Lenient }
+    }
+}
+
 /// The value in the column's own form, ready for [`types::RowLayout::encode`]; `row_number` (from 1) is for messages.
 ///
 /// TIMESTAMP columns get their value in UTC; text is checked against the column's character set and length; NULL for a

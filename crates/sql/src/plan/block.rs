@@ -30,6 +30,9 @@ use crate::plan::rules::rewrite;
 use crate::plan::sample::sample_keys;
 use crate::plan::{PlanContext, planning_eval};
 
+/// Rows that a round of a recursive common table expression is taken to have: few, so that it is read first.
+const ROUND_ROWS: f64 = 2.0;
+
 /// Plans a query.
 pub(crate) fn plan_query<'a>(
     context: &'a PlanContext<'a>,
@@ -128,11 +131,13 @@ async fn plan_tables(
 ) -> Result<Vec<PlannedTable>, SqlError> {
     let mut tables = Vec::with_capacity(bound.len());
     for table in bound {
+        let made_once = table.made_once();
         let source = match table.source {
+            TableSource::Round(rows) => PlannedSource::Round(rows, table.columns.len()),
             TableSource::Base(base) => PlannedSource::Base(base),
             TableSource::Virtual(source) => PlannedSource::Virtual(source),
             TableSource::Derived(query) => {
-                PlannedSource::Derived(Box::new(plan_query(context, columns, *query).await?))
+                PlannedSource::Derived(Box::new(plan_query(context, columns, *query).await?), made_once)
             }
         };
         let columns = table.columns.into_iter().map(|column| column.name).collect();
@@ -296,6 +301,7 @@ fn rough_rows_of(engine: &Engine, table: &BoundTable) -> f64 {
     match &table.source {
         TableSource::Base(base) => (engine.estimate_rows(base) as f64).max(1.0),
         TableSource::Virtual(_) => 50.0,
+        TableSource::Round(_) => ROUND_ROWS,
         TableSource::Derived(query) => rough_rows(engine, query),
     }
 }
@@ -307,7 +313,7 @@ fn rough_rows(engine: &Engine, query: &BoundQuery) -> f64 {
         BoundBody::Set(set) => {
             let rows = set.branches.iter().map(|branch| rough_rows(engine, branch));
             match set.kind {
-                SetKind::Union { .. } => rows.sum(),
+                SetKind::Union { .. } | SetKind::Recursive(_) => rows.sum(),
                 SetKind::Except { .. } => rows.take(1).sum(),
                 SetKind::Intersect { .. } => rows.fold(f64::INFINITY, f64::min),
             }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::Table;
 
-use crate::bind::tree::{Limit, OrderItem, RowLock, SetKind, SubqueryKind};
+use crate::bind::tree::{CteId, Limit, OrderItem, RowLock, SetKind, SubqueryKind};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
@@ -137,7 +137,10 @@ pub(crate) struct PlannedTable {
 pub(crate) enum PlannedSource {
     Base(Arc<Table>),
     Virtual(Arc<dyn VirtualTable>),
-    Derived(Box<QueryPlan>),
+    /// A subquery in FROM, or a CTE: one that stands in several places and is made once has a number.
+    Derived(Box<QueryPlan>, Option<CteId>),
+    /// The rows of a recursive CTE's last round, with so many values each.
+    Round(CteId, usize),
 }
 
 /// A subquery with its plan.

@@ -188,6 +188,7 @@ impl Printer<'_> {
                     SetKind::Except { .. } => "except",
                     SetKind::Intersect { all: true } => "intersect all",
                     SetKind::Intersect { all: false } => "intersect",
+                    SetKind::Recursive(_) => "rounds",
                 });
                 self.inside(|printer| {
                     set.branches.iter().for_each(|branch| printer.query(branch));

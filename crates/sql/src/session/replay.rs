@@ -167,6 +167,7 @@ impl Session {
             select_limit: None,
             load: None,
             turn: Default::default(),
+            ctes: Default::default(),
             found_rows: 0,
         };
         apply_event(mapped, event, is_partial, self.apply_modes(), &mut context).await

@@ -298,6 +298,7 @@ impl Session {
             },
             load: self.load_from.clone(),
             turn: Default::default(),
+            ctes: Default::default(),
             found_rows: 0,
         };
         let outcome = match deadline {

@@ -63,7 +63,6 @@ pub struct Hot {
     pub skip_parallel_replication: bool,
     pub foreign_key_checks: bool,
     pub unique_checks: bool,
-    pub cte_max_recursion_depth: u64,
     pub max_allowed_packet: u64,
     /// `SET timestamp = …`, in microseconds since 1970; `None` for the real time.
     pub timestamp: Option<u64>,
@@ -145,6 +144,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
             sort_bytes: bytes("sort_buffer_size"),
             join_bytes: bytes("join_buffer_size"),
             table_bytes: bytes("tmp_table_size"),
+            rounds: number("cte_max_recursion_depth"),
         },
         innodb_lock_wait_timeout: seconds("innodb_lock_wait_timeout"),
         lock_wait_timeout: seconds("lock_wait_timeout"),
@@ -175,7 +175,6 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         skip_parallel_replication: on("skip_parallel_replication"),
         foreign_key_checks: on("foreign_key_checks"),
         unique_checks: on("unique_checks"),
-        cte_max_recursion_depth: number("cte_max_recursion_depth"),
         max_allowed_packet: number("max_allowed_packet"),
         timestamp: match get("timestamp") {
             SettingValue::Double(seconds) if seconds > 0.0 => Some((seconds * 1e6) as u64),

@@ -80,7 +80,8 @@ impl Fixture {
     pub(super) fn run(&self, input: &str) -> String {
         if let Some(bytes) = input.strip_prefix("\\memory ") {
             let bytes = bytes.trim().parse().unwrap();
-            self.state.borrow_mut().limits = Limits { sort_bytes: bytes, join_bytes: bytes, table_bytes: bytes };
+            self.state.borrow_mut().limits =
+                Limits { sort_bytes: bytes, join_bytes: bytes, table_bytes: bytes, ..Limits::default() };
             return String::new();
         }
         let mut state = self.state.borrow_mut();
@@ -136,6 +137,7 @@ impl Fixture {
             select_limit: None,
             load: None,
             turn: Default::default(),
+            ctes: Default::default(),
             found_rows: 0,
         };
         execute(plan, &mut context, sink).await

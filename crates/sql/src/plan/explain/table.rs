@@ -2,7 +2,7 @@
 
 use types::{ColumnType, TableDef, Value};
 
-use crate::bind::tree::SubqueryKind;
+use crate::bind::tree::{SetKind, SubqueryKind};
 use crate::dml::InsertSource;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind};
 use crate::plan::PlanKind;
@@ -86,7 +86,7 @@ fn is_simple(query: &QueryPlan) -> bool {
     match &query.body {
         QueryBody::Block(block) => {
             let derived = |table: &PlannedTable| {
-                matches!(table.source, PlannedSource::Derived(_)) && *table.alias != *JOINED_SUBQUERY
+                matches!(table.source, PlannedSource::Derived(..)) && *table.alias != *JOINED_SUBQUERY
             };
             block.subqueries.iter().all(|subquery| subquery.query.is_none()) && !block.tables.iter().any(derived)
         }
@@ -127,7 +127,8 @@ fn set_rows(set: &SetPlan, select_type: &str, rows: &mut Vec<TableRow>) {
             false => query_rows(branch, &format!("{dependent}{name}"), rows),
         }
     }
-    if !set.kind.compares() && set.order.is_empty() {
+    let is_recursive = matches!(set.kind, SetKind::Recursive(_));
+    if is_recursive || !set.kind.compares() && set.order.is_empty() {
         return;
     }
     let number = |branch: &QueryPlan| match &branch.body {
@@ -170,7 +171,10 @@ fn block_rows(block: &BlockPlan, select_type: &str, rows: &mut Vec<TableRow>) {
         query_rows(query, if dependent { "DEPENDENT SUBQUERY" } else { "SUBQUERY" }, rows);
     }
     for table in &block.tables {
-        if let PlannedSource::Derived(query) = &table.source {
+        if let PlannedSource::Derived(query, made_once) = &table.source {
+            if made_once.is_some() && rows.iter().any(|row| row.id == Some(first_number(query))) {
+                continue;
+            }
             let joined = *table.alias == *JOINED_SUBQUERY;
             query_rows(query, if joined { "MATERIALIZED" } else { "DERIVED" }, rows);
         }
@@ -264,9 +268,12 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
         ..TableRow::default()
     };
     let (AccessMethod::Index(index, covered), PlannedSource::Base(base)) = (&access.method, &table.source) else {
-        if let PlannedSource::Derived(query) = &table.source {
+        if let PlannedSource::Derived(query, _) = &table.source {
             let joined = *table.alias == *JOINED_SUBQUERY;
             row.table = Some(format!("<{}{}>", if joined { "subquery" } else { "derived" }, first_number(query)));
+        }
+        if matches!(table.source, PlannedSource::Round(..)) {
+            row.extra.push("Recursive".into());
         }
         if !access.filter.is_empty() {
             row.extra.push("Using where".into());

@@ -1,6 +1,8 @@
 //! FORMAT=TREE: one operator to a line, inputs below and further in.
 
-use crate::bind::tree::{Limit, SetKind};
+use std::collections::HashSet;
+
+use crate::bind::tree::{CteId, Limit, SetKind};
 use crate::dml::InsertSource;
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
@@ -9,7 +11,7 @@ use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, P
 
 /// The whole statement.
 pub(super) fn tree_text(kind: &PlanKind) -> String {
-    let mut tree = Tree { text: String::new() };
+    let mut tree = Tree { text: String::new(), made: HashSet::new() };
     match kind {
         PlanKind::Query(query) => tree.query(query, 0),
         PlanKind::Insert(insert) => {
@@ -42,11 +44,15 @@ fn operation(kind: &SetKind) -> &'static str {
         SetKind::Except { .. } => "Except materialize with deduplication",
         SetKind::Intersect { all: true } => "Intersect all materialize",
         SetKind::Intersect { all: false } => "Intersect materialize with deduplication",
+        SetKind::Recursive(recursion) if recursion.is_distinct => "Repeat until convergence, with deduplication",
+        SetKind::Recursive(_) => "Repeat until convergence",
     }
 }
 
 struct Tree {
     text: String,
+    /// Common table expressions that are shown already.
+    made: HashSet<CteId>,
 }
 
 impl Tree {
@@ -186,11 +192,16 @@ impl Tree {
                     format!("{covering} range scan on {} using {name}{backwards}", table.alias)
                 }
             }
-            (_, PlannedSource::Derived(query)) => {
+            (_, PlannedSource::Derived(query, made_once)) => {
                 self.line(depth, &format!("Table scan on {}", table.alias));
-                self.line(depth + 1, "Materialize");
+                let is_shown = made_once.is_some_and(|cte| !self.made.insert(cte));
+                if is_shown {
+                    return self.line(depth + 1, "Materialize if needed (query plan printed elsewhere)");
+                }
+                self.line(depth + 1, if made_once.is_some() { "Materialize if needed" } else { "Materialize" });
                 return self.query(query, depth + 2);
             }
+            (_, PlannedSource::Round(..)) => format!("Scan new records on {}", table.alias),
             _ => format!("Table scan on {}", table.alias),
         };
         self.line(depth, &format!("{what}  (rows={rows})"));

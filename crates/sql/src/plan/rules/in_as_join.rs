@@ -117,6 +117,7 @@ fn join(block: &mut Block, number: usize, numbers: &mut Columns) -> Result<(), S
         hints: Vec::new(),
         lock: None,
         image: None,
+        cte: None,
     });
     let left = block.from.take().ok_or_else(|| SqlError::unknown("a join without tables"))?;
     let right = Box::new(FromTree::Table(table));

@@ -7,7 +7,7 @@
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, SetKind, TableSource};
 use crate::expr::{Constancy, Expr, ExprKind, Kind, order};
 use crate::plan::rules::Rewrite;
 use crate::plan::rules::substitute::{Meant, Room, for_each_read, is_flat, replaced};
@@ -47,6 +47,9 @@ fn push(condition: &Expr, part: &FromTree, tables: &mut [BoundTable], columns: &
     match part {
         FromTree::Table(number) => {
             let table = &mut tables[*number];
+            if table.made_once().is_some() {
+                return false;
+            }
             let TableSource::Derived(query) = &mut table.source else { return false };
             if !is_about(condition, table.id, columns) || !takes(query, condition, columns) {
                 return false;
@@ -92,6 +95,7 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
         BoundBody::Set(set) => {
             let is_distinct = set.kind.compares() && !tells_as_groups(condition);
             set.limit.is_none()
+                && !matches!(set.kind, SetKind::Recursive(_))
                 && !is_distinct
                 && !set.count_found_rows
                 && set.branches.iter().all(|branch| takes(branch, condition, columns))
