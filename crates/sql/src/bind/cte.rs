@@ -35,6 +35,8 @@ pub(super) struct Cte<'a> {
     query: &'a sql::Query,
     /// How many CTEs its own query may see.
     visible: usize,
+    /// Columns of how many of the outermost blocks it may read: those around the query that has the WITH.
+    sees: usize,
     /// WITH RECURSIVE
     may_recur: bool,
     uses: Arc<CteUses>,
@@ -67,8 +69,18 @@ impl<'a> Binder<'a> {
             let columns = cte.columns.iter().map(|column| column.text.to_string()).collect();
             let visible = self.ctes.len() + usize::from(with.recursive);
             let uses = Arc::new(CteUses { id: self.next_cte(), count: AtomicUsize::new(0) });
-            let (may_recur, query) = (with.recursive, &cte.query);
-            self.ctes.push(Cte { name, columns, query, visible, may_recur, uses, first_block: None, under_way: None });
+            let (may_recur, query, sees) = (with.recursive, &cte.query, self.scopes.len());
+            self.ctes.push(Cte {
+                name,
+                columns,
+                query,
+                visible,
+                sees,
+                may_recur,
+                uses,
+                first_block: None,
+                under_way: None,
+            });
         }
     }
 
@@ -84,11 +96,11 @@ impl<'a> Binder<'a> {
             return self.bind_itself(at, alias).map(Some);
         }
         self.expand_cte()?;
-        let Cte { query, visible, may_recur, .. } = self.ctes[at];
+        let Cte { query, visible, sees, may_recur, .. } = self.ctes[at];
         let blocks = self.blocks;
         self.blocks = *self.ctes[at].first_block.get_or_insert(blocks);
         let hidden = self.ctes.split_off(visible);
-        let bound = if may_recur { self.bind_recursive(at) } else { self.bind_isolated(query) };
+        let bound = if may_recur { self.bind_recursive(at) } else { self.bind_in_from(query, sees) };
         self.ctes.truncate(visible);
         self.ctes.extend(hidden);
         self.blocks = self.blocks.max(blocks);
@@ -114,7 +126,7 @@ impl<'a> Binder<'a> {
         let query = self.ctes[at].query;
         let under_way = UnderWay { rows: self.next_cte(), depth: self.scopes.len() + 2, ..UnderWay::default() };
         self.ctes[at].under_way = Some(under_way);
-        self.scopes.push(Scope { barrier: true, ..Scope::default() });
+        self.scopes.push(Scope { sees: Some(self.ctes[at].sees), ..Scope::default() });
         let depth = self.scopes.len();
         let bound = match &query.body {
             sql::Body::Set(first, others) if others.iter().all(|branch| branch.op == sql::SetOp::Union) => {
@@ -285,7 +297,7 @@ fn may_be_read_first(block: &Block) -> bool {
         }
     }
     let round = (0..block.tables.len()).find(|table| is_round(*table));
-    may_be && round.is_none_or(|round| !block.tables[round].outer_joined && !(block.straight_join && round > 0))
+    may_be && !round.is_some_and(|round| block.tables[round].outer_joined || block.straight_join && round > 0)
 }
 
 /// The columns that the seeds give, as those of a table in which each may be NULL.

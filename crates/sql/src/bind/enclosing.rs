@@ -38,7 +38,7 @@ impl<'a> Binder<'a> {
         scope: ExprScope<'_>,
     ) -> Result<Option<usize>, SqlError> {
         let innermost = self.scopes.len().saturating_sub(1);
-        if innermost == 0 || self.scopes[innermost].barrier {
+        if innermost == 0 || self.scopes[innermost].sees.is_some() {
             return Ok(None);
         }
         let Some(deepest) = self.deepest_read(function, scope) else { return Ok(None) };

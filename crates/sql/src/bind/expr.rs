@@ -311,10 +311,11 @@ impl<'a> Binder<'a> {
     fn resolve_outer(&mut self, name: ColumnName<'_>, clause: Clause) -> Result<Expr, SqlError> {
         let mut level = self.scopes.len() - 1;
         loop {
-            if level == 0 || self.scopes[level].barrier {
+            let seen = self.scopes[level].sees.unwrap_or(level);
+            if seen == 0 {
                 return Err(unknown_column(&name.text(), clause.name()));
             }
-            level -= 1;
+            level = seen - 1;
             let scope = &self.scopes[level];
             if let Some((table, column)) = scope.find(name, clause.name())? {
                 let (id, ty) = self.column_id_at(level, table, column);

@@ -51,13 +51,18 @@ impl<'a> Binder<'a> {
     /// Tables with commas between them; `None` if there are none.
     fn bind_tables(&mut self, tables: &'a [sql::TableRef]) -> Result<Option<BoundFrom>, SqlError> {
         let mut whole: Option<BoundFrom> = None;
+        let before = self.scope().beside.len();
         for table in tables {
             let next = self.bind_table_ref(table)?;
+            if tables.len() > 1 {
+                self.scope().beside.extend_from_slice(&next.visible);
+            }
             whole = Some(match whole {
                 None => next,
                 Some(left) => cross(left, next, JoinKind::Inner),
             });
         }
+        self.scope().beside.truncate(before);
         Ok(whole)
     }
 
@@ -67,7 +72,12 @@ impl<'a> Binder<'a> {
             sql::TableRef::Derived(derived) => self.bind_derived(derived),
             sql::TableRef::Join(join) => {
                 let left = self.bind_table_ref(&join.left)?;
+                let before = self.scope().beside.len();
+                if join.kind != sql::JoinKind::Right {
+                    self.scope().beside.extend_from_slice(&left.visible);
+                }
                 let right = self.bind_table_ref(&join.right)?;
+                self.scope().beside.truncate(before);
                 self.bind_join(left, right, join)
             }
             sql::TableRef::List(tables) => {
@@ -177,15 +187,19 @@ impl<'a> Binder<'a> {
     }
 
     fn bind_derived(&mut self, derived: &'a sql::Derived) -> Result<BoundFrom, SqlError> {
-        if derived.lateral {
-            return Err(SqlError::not_supported("LATERAL"));
-        }
         let Some(alias) = &derived.alias else {
             let message = "Every derived table must have its own alias";
             return Err(SqlError::new(codes::DERIVED_MUST_HAVE_ALIAS, message));
         };
         let names: Vec<String> = derived.columns.iter().map(|column| column.text.to_string()).collect();
-        let bound = self.bind_isolated(&derived.query)?;
+        let around = self.scopes.len() - 1;
+        let bound = if derived.lateral {
+            let beside = self.scope().beside.clone();
+            self.scope().see(beside);
+            self.bind_in_from(&derived.query, around + 1)?
+        } else {
+            self.bind_in_from(&derived.query, around)?
+        };
         let columns = named_columns(&bound, &names)?;
         let source = TableSource::Derived(Box::new(bound));
         self.add_table(BoundTable { source, ..unnamed_table(&alias.text, &alias.text, columns) })

@@ -68,8 +68,10 @@ pub(crate) struct Scope {
     pub(crate) stars: Vec<usize>,
     /// Where the subquery stands that is being bound.
     pub(crate) place: Place,
-    /// Names do not look further than this block (a derived table).
-    pub(crate) barrier: bool,
+    /// What a LATERAL subquery may name of the tables before it, while FROM is bound.
+    pub(crate) beside: Vec<Visible>,
+    /// How many of the outermost blocks its names may mean; all that are around it if this does not say.
+    pub(crate) sees: Option<usize>,
 }
 
 /// A column as it was written.

@@ -114,7 +114,7 @@ impl<'a> Binder<'a> {
                     .cloned()
                     .ok_or_else(|| unknown_column(&number.to_string(), Clause::OrderBy.name()))?,
                 None => {
-                    self.scopes.push(Scope { barrier: true, ..Scope::default() });
+                    self.scopes.push(Scope { sees: Some(0), ..Scope::default() });
                     let scope = ExprScope { aggregates: false, ..ExprScope::of_groups(Clause::OrderBy, &names) };
                     let bound = self.bind_expr(&item.expr, scope);
                     let left = self.scopes.pop().unwrap_or_default();

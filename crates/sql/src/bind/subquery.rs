@@ -13,9 +13,9 @@ use crate::expr::{CompareOp, Expr, ExprKind, ExprType, Kind, build, year_beside_
 use types::Value;
 
 impl<'a> Binder<'a> {
-    /// A query that sees no columns around it.
-    pub(crate) fn bind_isolated(&mut self, query: &'a sql::Query) -> Result<BoundQuery, SqlError> {
-        self.scopes.push(Scope { barrier: true, ..Scope::default() });
+    /// A query in FROM, whose names may mean columns of so many of the outermost blocks.
+    pub(crate) fn bind_in_from(&mut self, query: &'a sql::Query, sees: usize) -> Result<BoundQuery, SqlError> {
+        self.scopes.push(Scope { sees: Some(sees), ..Scope::default() });
         let depth = self.scopes.len();
         let bound = self.bind_query(query);
         self.scopes.truncate(depth - 1);
@@ -28,7 +28,7 @@ impl<'a> Binder<'a> {
         let bound = self.bind_query(query);
         self.scopes.truncate(depth);
         let bound = bound?;
-        let correlated = has_outer(&bound);
+        let correlated = bound.has_outer();
         Ok((bound, correlated))
     }
 
@@ -220,14 +220,5 @@ fn count_literals(query: &mut BoundQuery, left: &[Expr]) {
             *selected = build::numeric_arg(std::mem::replace(selected, Expr::null()));
             *ty = selected.ty.clone();
         }
-    }
-}
-
-/// Whether a query reads columns of the blocks around it.
-fn has_outer(query: &BoundQuery) -> bool {
-    match &query.body {
-        BoundBody::Block(block) => !block.outer.is_empty(),
-        BoundBody::Set(set) => set.branches.iter().any(has_outer),
-        BoundBody::Values(_) => false,
     }
 }

@@ -45,6 +45,15 @@ impl BoundQuery {
         is_plain && block.limit.is_none() && !block.select.iter().any(|expr| expr.assigns() || reads_subquery(expr))
     }
 
+    /// Whether it reads columns of enclosing blocks.
+    pub(crate) fn has_outer(&self) -> bool {
+        match &self.body {
+            BoundBody::Block(block) => !block.outer.is_empty(),
+            BoundBody::Set(set) => set.branches.iter().any(BoundQuery::has_outer),
+            BoundBody::Values(_) => false,
+        }
+    }
+
     /// Adds the columns of enclosing blocks that it reads.
     pub(crate) fn collect_outer(&self, columns: &mut SlotSet) {
         match &self.body {
@@ -187,9 +196,19 @@ pub(crate) struct CteUses {
 }
 
 impl BoundTable {
+    /// The query that it is, if it is one.
+    pub(crate) fn derived(&self) -> Option<&BoundQuery> {
+        match &self.source {
+            TableSource::Derived(query) => Some(query),
+            TableSource::Base(_) | TableSource::Virtual(_) | TableSource::Round(_) => None,
+        }
+    }
+
     /// The common table expression that it is, if its rows are made once for several places.
     pub(crate) fn made_once(&self) -> Option<CteId> {
-        self.cte.as_ref().filter(|uses| uses.count.load(Ordering::Relaxed) > 1).map(|uses| uses.id)
+        let TableSource::Derived(query) = &self.source else { return None };
+        let uses = self.cte.as_ref()?;
+        (uses.count.load(Ordering::Relaxed) > 1 && !query.has_outer()).then_some(uses.id)
     }
 }
 

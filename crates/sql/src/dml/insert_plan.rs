@@ -306,7 +306,7 @@ fn plan_on_duplicate<'a>(
     new_row: BoundTable,
     query: Option<&mut BoundQuery>,
 ) -> Result<OnDuplicate, SqlError> {
-    let mut scope = Scope { barrier: true, new_row: Some(1), ..Scope::default() };
+    let mut scope = Scope { sees: Some(0), new_row: Some(1), ..Scope::default() };
     scope.add_table(target_table(binder.columns.add_table(), table, &table.def.name))?;
     scope.see(scope.visible_columns_of(0));
     let number = scope.add_table(BoundTable { id: binder.columns.add_table(), ..new_row })?;

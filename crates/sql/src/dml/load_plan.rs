@@ -96,7 +96,7 @@ pub(crate) async fn plan_load<'a>(
     if replace {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }
-    let mut scope = Scope { barrier: true, ..Scope::default() };
+    let mut scope = Scope { sees: Some(0), ..Scope::default() };
     scope.add_table(target_table(binder.columns.add_table(), &table, &load.table.name))?;
     scope.see(scope.visible_columns_of(0));
     binder.scopes.push(scope);

@@ -71,7 +71,7 @@ pub(crate) async fn bind_values<'a>(
     (rows, literals): (Vec<Vec<&'a sql::Expr>>, &LiteralRows),
     targets: &[usize],
 ) -> Result<ValuesPlan, SqlError> {
-    let mut scope = Scope { barrier: true, ..Scope::default() };
+    let mut scope = Scope { sees: Some(0), ..Scope::default() };
     scope.add_table(target_table(binder.columns.add_table(), table, &table.def.name))?;
     scope.see(scope.visible_columns_of(0));
     binder.scopes.push(scope);

@@ -341,7 +341,7 @@ fn encode(comparisons: &[Comparison], row: &[Value]) -> Option<Vec<u8>> {
 }
 
 /// The slots of the enclosing block that a query reads.
-fn outer_slots(query: &QueryPlan, slots: &mut Vec<usize>) {
+pub(crate) fn outer_slots(query: &QueryPlan, slots: &mut Vec<usize>) {
     match &query.body {
         QueryBody::Block(block) => {
             slots.extend(block.outer.iter().map(|&(there, _)| there));

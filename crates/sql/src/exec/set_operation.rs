@@ -141,7 +141,7 @@ enum Phase {
     /// The first branch is read.
     Input,
     /// Rows of the first branch that were put off are.
-    Partition(RowStore, ReadPosition),
+    Partition(Box<RowStore>, ReadPosition),
     /// One of those was read to its end.
     Read,
     Done,
@@ -219,7 +219,7 @@ impl<'p> ComparedRows<'p> {
             context.check_cancelled().await?;
             others.read(&mut position, &mut batch, BATCH_ROWS).await?;
             if batch.is_empty() {
-                return Ok(Phase::Partition(first, ReadPosition::default()));
+                return Ok(Phase::Partition(Box::new(first), ReadPosition::default()));
             }
             self.count(&batch, context).await?;
             batch.clear();

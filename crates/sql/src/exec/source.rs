@@ -9,6 +9,7 @@ use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
+use crate::exec::apply::outer_slots;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{Operator, passes};
@@ -23,6 +24,8 @@ pub(crate) struct SourceRows<'p> {
     source: &'p PlannedSource,
     /// Values per row of the frame.
     frame: usize,
+    /// Slots of the frame that it reads.
+    outer: Vec<usize>,
     seed: Vec<Value>,
     rows: Rows<'p>,
     batch: RowBatch,
@@ -43,7 +46,20 @@ impl<'p> SourceRows<'p> {
             PlannedSource::Virtual(table) => table.columns().len(),
             PlannedSource::Base(table) => table.def.columns.len(),
         };
-        SourceRows { node, source, frame, seed: Vec::new(), rows: Rows::NotRead, batch: RowBatch::new(width), at: 0 }
+        let mut outer = Vec::new();
+        if let PlannedSource::Derived(query, _) = source {
+            outer_slots(query, &mut outer);
+        }
+        SourceRows {
+            node,
+            source,
+            frame,
+            outer,
+            seed: Vec::new(),
+            rows: Rows::NotRead,
+            batch: RowBatch::new(width),
+            at: 0,
+        }
     }
 
     async fn begin(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
@@ -52,7 +68,7 @@ impl<'p> SourceRows<'p> {
             PlannedSource::Derived(_, Some(cte)) if context.ctes.contains_key(cte) => kept(context.ctes[cte].clone()),
             PlannedSource::Derived(plan, made_once) => {
                 let mut query = QueryRows::new(plan);
-                query.open(&[]);
+                query.open(&self.seed);
                 match made_once {
                     None if streams => Rows::Streaming { query: Box::new(query), more: true },
                     None => kept(Arc::new(keep(&mut query, self.batch.width(), context).await?)),
@@ -125,10 +141,11 @@ async fn keep(query: &mut QueryRows<'_>, width: usize, context: &mut ExecContext
 
 impl Operator for SourceRows<'_> {
     fn open(&mut self, seed: &[Value]) {
+        let is_same = self.seed.len() == seed.len() && self.outer.iter().all(|slot| self.seed[*slot] == seed[*slot]);
         self.seed.clear();
         self.seed.extend_from_slice(seed);
         match &mut self.rows {
-            Rows::Kept { position, .. } if !matches!(self.source, PlannedSource::Round(..)) => {
+            Rows::Kept { position, .. } if is_same && !matches!(self.source, PlannedSource::Round(..)) => {
                 *position = ReadPosition::default();
             }
             rows => *rows = Rows::NotRead,

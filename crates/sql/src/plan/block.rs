@@ -109,7 +109,7 @@ pub(crate) async fn plan_block(
     };
     let (tables, outer) = (&block.tables, &block.outer);
     Frame { columns, used, outer, tables, subqueries: ids, aggregates, keys }.lay(&mut plan)?;
-    plan.tables = plan_tables(context, columns, block.tables).await?;
+    plan.tables = plan_tables(context, columns, block.tables, &plan.layout).await?;
     Ok(plan)
 }
 
@@ -128,6 +128,7 @@ async fn plan_tables(
     context: &PlanContext<'_>,
     columns: &mut Columns,
     bound: Vec<BoundTable>,
+    layout: &Layout,
 ) -> Result<Vec<PlannedTable>, SqlError> {
     let mut tables = Vec::with_capacity(bound.len());
     for table in bound {
@@ -137,7 +138,9 @@ async fn plan_tables(
             TableSource::Base(base) => PlannedSource::Base(base),
             TableSource::Virtual(source) => PlannedSource::Virtual(source),
             TableSource::Derived(query) => {
-                PlannedSource::Derived(Box::new(plan_query(context, columns, *query).await?), made_once)
+                let mut plan = plan_query(context, columns, *query).await?;
+                layout.lay_outer(&mut plan);
+                PlannedSource::Derived(Box::new(plan), made_once)
             }
         };
         let columns = table.columns.into_iter().map(|column| column.name).collect();
@@ -280,7 +283,8 @@ fn plan_joins(
     facts: &[Option<TableFacts>],
 ) -> Result<Joined, SqlError> {
     let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(engine, table)).collect();
-    let planner = JoinPlanner { block, columns, used, facts, source_rows: &source_rows };
+    let laterals = lateral_needs(block, columns);
+    let planner = JoinPlanner { block, columns, used, facts, source_rows: &source_rows, laterals: &laterals };
     let limit = match (&block.limit.count, &block.limit.offset) {
         (Some(count), offset) => {
             literal_count(count).map(|rows| rows + offset.as_ref().and_then(literal_count).unwrap_or(0.0))
@@ -294,6 +298,12 @@ fn plan_joins(
         (Some(_), None) => Wanted { order: &[], rows: None },
     };
     planner.plan(nest, TableSet::default(), wanted)
+}
+
+/// Per table, those before it that it reads columns of: none but for LATERAL subqueries.
+fn lateral_needs(block: &Block, columns: &Columns) -> Vec<TableSet> {
+    let dependencies = Dependencies::new(block, columns);
+    (0..block.tables.len()).map(|table| dependencies.of_table(table)).collect()
 }
 
 /// Rows of a table, before its own plan is made.

@@ -98,6 +98,14 @@ impl<'b> Dependencies<'b> {
         needs
     }
 
+    /// Tables whose columns one of the block's own tables reads.
+    pub(crate) fn of_table(&self, table: usize) -> TableSet {
+        let (mut needs, mut read) = (Needs::default(), SlotSet::default());
+        self.block.tables[table].derived().into_iter().for_each(|query| query.collect_outer(&mut read));
+        read.iter().for_each(|id| self.add_column(id, &mut needs));
+        needs.tables
+    }
+
     fn add(&self, expr: &Expr, needs: &mut Needs) {
         expr.slots().iter().for_each(|id| self.add_column(id, needs));
     }

@@ -45,6 +45,8 @@ pub(crate) struct JoinPlanner<'p> {
     pub(crate) facts: &'p [Option<TableFacts>],
     /// Per table, about how many rows a virtual or derived one has.
     pub(crate) source_rows: &'p [f64],
+    /// Per table, those that have to be there before it: LATERAL.
+    pub(crate) laterals: &'p [TableSet],
 }
 
 impl JoinPlanner<'_> {
@@ -54,7 +56,7 @@ impl JoinPlanner<'_> {
             return Err(too_many_tables());
         }
         let needs = nest.needs();
-        let Nest { tables, outer, mut conditions, straight } = nest;
+        let Nest { tables, outer, mut conditions, straight, .. } = nest;
         let order = self.table_order(&tables, &conditions, available, straight, wanted);
         let mut joined: Option<Joined> = None;
         let mut present = available;
@@ -298,6 +300,9 @@ impl JoinPlanner<'_> {
             let node = JoinNode { outer: before.node, inner, left, method, conditions: Vec::new(), inner_slots };
             return Joined { node: Node::Join(Box::new(node)), rows: before.rows * fanout, ordered };
         }
+        if !self.laterals[table].is_empty() {
+            return self.join_lateral(before, table, conditions, here, left);
+        }
         let (own, cross): (Vec<Condition>, Vec<Condition>) =
             conditions.into_iter().partition(|condition| condition.needs.tables.is_within(here));
         let selectivity: f64 = cross.iter().map(Condition::selectivity).product();
@@ -315,6 +320,30 @@ impl JoinPlanner<'_> {
         };
         let rows = if left { rows.max(before.rows) } else { rows };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: false }
+    }
+
+    /// Joins a subquery that is made anew for each row before it.
+    fn join_lateral(
+        &self,
+        before: Joined,
+        table: usize,
+        conditions: Vec<Condition>,
+        here: TableSet,
+        left: bool,
+    ) -> Joined {
+        let selectivity: f64 = conditions.iter().map(Condition::selectivity).product();
+        let rows = before.rows * self.source_rows[table] * selectivity;
+        let (inner, on) = self.split_left(conditions, here, left);
+        let node = JoinNode {
+            outer: before.node,
+            inner: self.with_constants(self.source_access(table, inner, true), on),
+            left,
+            method: JoinMethod::NestedLoop,
+            conditions: Vec::new(),
+            inner_slots: self.given_by(here),
+        };
+        let rows = if left { rows.max(before.rows) } else { rows };
+        Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered }
     }
 
     /// Conditions of ON that say nothing of the inner table are checked before it is read.

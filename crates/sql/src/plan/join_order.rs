@@ -87,8 +87,11 @@ impl Search<'_> {
                 needs.is_within(here) && needs.meets(table) && needs.meets(present)
             })
         };
-        let connected: Vec<bool> = left.iter().map(|&table| joins(TableSet::one(table))).collect();
-        if connected.contains(&true) { connected } else { vec![true; left.len()] }
+        let is_free = |&table: &usize| self.planner.laterals[table].is_within(present);
+        let free: Vec<bool> = left.iter().map(is_free).collect();
+        let is_connected = |(table, free): (&usize, &bool)| *free && joins(TableSet::one(*table));
+        let connected: Vec<bool> = left.iter().zip(&free).map(is_connected).collect();
+        if connected.contains(&true) { connected } else { free }
     }
 
     /// A small bonus for beginning with the table that gives the wanted order.

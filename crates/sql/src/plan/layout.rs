@@ -88,7 +88,7 @@ impl Layout {
     }
 
     /// What a query in the block takes from its rows.
-    fn lay_outer(&self, query: &mut QueryPlan) {
+    pub(crate) fn lay_outer(&self, query: &mut QueryPlan) {
         match &mut query.body {
             QueryBody::Block(block) => {
                 for (there, here) in &mut block.outer {
@@ -200,6 +200,7 @@ pub(crate) fn read_columns(block: &Block) -> SlotSet {
     let mut columns = SlotSet::default();
     block.for_each_expr(&mut |expr| expr.collect_slots(&mut columns));
     block.subqueries.iter().flat_map(|subquery| &subquery.query).for_each(|query| query.collect_outer(&mut columns));
+    block.tables.iter().filter_map(BoundTable::derived).for_each(|query| query.collect_outer(&mut columns));
     columns
 }
 

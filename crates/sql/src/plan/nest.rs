@@ -13,6 +13,8 @@ pub(crate) struct Nest {
     pub(crate) conditions: Vec<Condition>,
     /// The order of the text has to be kept.
     pub(crate) straight: bool,
+    /// Tables that LATERAL subqueries among them read.
+    laterals: TableSet,
 }
 
 /// The right side of a LEFT JOIN; its ON is among the conditions of its nest.
@@ -33,14 +35,17 @@ impl Nest {
         let own = self.all_tables();
         let conditions = self.conditions.iter().map(|condition| condition.needs.tables);
         let inner = self.outer.iter().map(|outer| outer.nest.needs());
-        conditions.chain(inner).fold(TableSet::default(), TableSet::with).without(own)
+        conditions.chain(inner).fold(self.laterals, TableSet::with).without(own)
     }
 }
 
 /// Makes a nest of a part of FROM.
 pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
     match tree {
-        FromTree::Table(table) => Nest { tables: vec![table], ..Nest::default() },
+        FromTree::Table(table) => {
+            let laterals = dependencies.of_table(table);
+            Nest { tables: vec![table], laterals, ..Nest::default() }
+        }
         FromTree::Join { left, right, kind, on } => {
             let mut nest = flatten(*left, dependencies);
             let right_tables = tables_of(&right);
@@ -57,6 +62,7 @@ pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
                 nest.outer.append(&mut inner.outer);
                 nest.conditions.append(&mut inner.conditions);
                 nest.conditions.extend(on);
+                nest.laterals = nest.laterals.with(inner.laterals);
                 nest.straight |= inner.straight || kind == JoinKind::Straight;
             }
             nest

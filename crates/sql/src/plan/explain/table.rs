@@ -4,6 +4,7 @@ use types::{ColumnType, TableDef, Value};
 
 use crate::bind::tree::{SetKind, SubqueryKind};
 use crate::dml::InsertSource;
+use crate::exec::apply::outer_slots;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind};
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, IndexAccess, Interval};
@@ -175,10 +176,20 @@ fn block_rows(block: &BlockPlan, select_type: &str, rows: &mut Vec<TableRow>) {
             if made_once.is_some() && rows.iter().any(|row| row.id == Some(first_number(query))) {
                 continue;
             }
-            let joined = *table.alias == *JOINED_SUBQUERY;
-            query_rows(query, if joined { "MATERIALIZED" } else { "DERIVED" }, rows);
+            let select_type = match *table.alias == *JOINED_SUBQUERY {
+                true => "MATERIALIZED",
+                false if reads_outer(query) => "DEPENDENT DERIVED",
+                false => "DERIVED",
+            };
+            query_rows(query, select_type, rows);
         }
     }
+}
+
+fn reads_outer(query: &QueryPlan) -> bool {
+    let mut slots = Vec::new();
+    outer_slots(query, &mut slots);
+    !slots.is_empty()
 }
 
 fn nothing_reason(node: &Node) -> Option<&'static str> {

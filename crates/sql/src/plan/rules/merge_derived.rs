@@ -45,7 +45,6 @@ fn is_mergeable(block: &Block, number: usize, columns: &Columns) -> bool {
     let is_plain = query.may_be_merged()
         && query.into.is_empty()
         && inner.having.is_empty()
-        && inner.outer.is_empty()
         && !inner.straight_join
         && !inner.count_found_rows;
     is_plain

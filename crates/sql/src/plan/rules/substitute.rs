@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::bind::columns::ColumnId;
-use crate::bind::tree::{Block, BoundBody, BoundQuery, FromTree};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, TableSource};
 use crate::expr::{Expr, ExprKind};
 
 /// What stands in the place of each column.
@@ -93,6 +93,9 @@ impl Block {
         for query in self.subqueries.iter().flat_map(|subquery| &subquery.query) {
             for_each_read_in(query, visit);
         }
+        for query in self.tables.iter().filter_map(BoundTable::derived) {
+            for_each_read_in(query, visit);
+        }
     }
 
     /// Puts expressions in the place of columns, here and in all that stands in here.
@@ -103,6 +106,12 @@ impl Block {
         self.for_each_expr_mut(&mut |expr| replace(expr, meant));
         for subquery in &mut self.subqueries {
             subquery.query.iter_mut().for_each(|query| substitute_in(query, meant));
+        }
+        // A LATERAL one may read what comes before it.
+        for table in &mut self.tables {
+            if let TableSource::Derived(query) = &mut table.source {
+                substitute_in(query, meant);
+            }
         }
     }
 
