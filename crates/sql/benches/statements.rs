@@ -170,6 +170,7 @@ impl Bench {
             select_limit: None,
             load: None,
             turn: Default::default(),
+            ctes: Default::default(),
             found_rows: 0,
         };
         let outcome = execute(plan, &mut context, &mut sink).await.unwrap();

@@ -49,6 +49,10 @@ impl WaitingFunctions for NoWaitingFunctions {
     }
 }
 
+/// Rows that several places of a statement read.
+#[derive(Default)]
+pub struct MadeRows(pub(crate) HashMap<CteId, Arc<RowStore>>);
+
 /// What a statement's execution has at hand. Made by the session for each execution.
 pub struct ExecContext<'a> {
     /// Where the data is.
@@ -80,7 +84,7 @@ pub struct ExecContext<'a> {
     /// Its turn on the thread that runs it.
     pub turn: ThreadTurn,
     /// Rows of common table expressions that are made once, and those of the last round of recursive ones.
-    pub(crate) ctes: HashMap<CteId, Arc<RowStore>>,
+    pub ctes: MadeRows,
     /// Out: rows that the query would have given without its LIMIT (SQL_CALC_FOUND_ROWS), or those that it gave.
     pub found_rows: u64,
 }

@@ -33,7 +33,7 @@ mod spill_codec;
 use base::{SqlError, codes};
 use types::Value;
 
-pub use context::{ExecContext, Limits, LoadFrom, NoWaitingFunctions, WaitingFunctions};
+pub use context::{ExecContext, Limits, LoadFrom, MadeRows, NoWaitingFunctions, WaitingFunctions};
 pub use spill::{TEMPORARY_DIRECTORY, remove_stale_files};
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};

@@ -120,14 +120,14 @@ impl<'p> RecursiveRows<'p> {
         let budget = context.limits.table_bytes;
         let rows = std::mem::replace(&mut self.given, RowStore::new(self.keys.len(), budget));
         if rows.len() == 0 {
-            context.ctes.remove(&self.recursion.rows);
+            context.ctes.0.remove(&self.recursion.rows);
             return Ok(false);
         }
         self.round += 1;
         if self.round > context.limits.rounds {
             return Err(too_many_rounds(self.round));
         }
-        context.ctes.insert(self.recursion.rows, Arc::new(rows));
+        context.ctes.0.insert(self.recursion.rows, Arc::new(rows));
         self.begin_step(0);
         Ok(true)
     }

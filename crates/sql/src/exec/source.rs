@@ -65,7 +65,9 @@ impl<'p> SourceRows<'p> {
     async fn begin(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let streams = matches!(self.node.method, AccessMethod::All { streams: true });
         self.rows = match self.source {
-            PlannedSource::Derived(_, Some(cte)) if context.ctes.contains_key(cte) => kept(context.ctes[cte].clone()),
+            PlannedSource::Derived(_, Some(cte)) if context.ctes.0.contains_key(cte) => {
+                kept(context.ctes.0[cte].clone())
+            }
             PlannedSource::Derived(plan, made_once) => {
                 let mut query = QueryRows::new(plan);
                 query.open(&self.seed);
@@ -74,13 +76,13 @@ impl<'p> SourceRows<'p> {
                     None => kept(Arc::new(keep(&mut query, self.batch.width(), context).await?)),
                     Some(cte) => {
                         let rows = Arc::new(keep(&mut query, self.batch.width(), context).await?);
-                        context.ctes.insert(*cte, rows.clone());
+                        context.ctes.0.insert(*cte, rows.clone());
                         kept(rows)
                     }
                 }
             }
             PlannedSource::Round(rows, _) => {
-                let rows = context.ctes.get(rows).cloned();
+                let rows = context.ctes.0.get(rows).cloned();
                 kept(rows.ok_or_else(|| SqlError::unknown("a round of a recursive CTE that is not under way"))?)
             }
             PlannedSource::Virtual(table) => {
