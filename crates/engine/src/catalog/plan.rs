@@ -51,6 +51,8 @@ pub(crate) struct Planned {
     pub(crate) renewed: Vec<Arc<Table>>,
     /// Indexes that nobody can use any more.
     pub(crate) dropped: Vec<IndexId>,
+    /// Tables whose statistics are to be collected.
+    pub(crate) analyzed: Vec<Arc<Table>>,
     /// Databases that are touched.
     pub(crate) schemas: Vec<String>,
     /// Of tables that are made or changed: the statement's time in the log.
@@ -73,6 +75,7 @@ pub(crate) fn locked_tables(catalog: &Catalog, change: &CatalogChange) -> Vec<Ta
         }
         CatalogChange::Truncate(name) => find(name).into_iter().collect(),
         CatalogChange::Nothing
+        | CatalogChange::Analyze(_)
         | CatalogChange::CreateDatabase(_)
         | CatalogChange::AlterDatabase(_)
         | CatalogChange::Accounts(_) => Vec::new(),
@@ -97,10 +100,21 @@ pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> 
     next.version += 1;
     next.changed.clear();
     let (renewed, dropped, schemas) = (Vec::new(), Vec::new(), Vec::new());
-    let mut planned =
-        Planned { catalog: next, build: None, key_check: None, altered: None, renewed, dropped, schemas, timestamp };
+    let analyzed = Vec::new();
+    let mut planned = Planned {
+        catalog: next,
+        build: None,
+        key_check: None,
+        altered: None,
+        renewed,
+        dropped,
+        analyzed,
+        schemas,
+        timestamp,
+    };
     match change {
         CatalogChange::Nothing => {}
+        CatalogChange::Analyze(names) => planned.analyze(&names),
         CatalogChange::CreateDatabase(database) => planned.create_database(database)?,
         CatalogChange::AlterDatabase(database) => planned.alter_database(database)?,
         CatalogChange::DropDatabase(name) => planned.drop_database(&name)?,
@@ -191,6 +205,13 @@ impl Planned {
             key.parent_schema.clone_from(&to.schema);
             key.parent_table.clone_from(&to.name);
         })
+    }
+
+    fn analyze(&mut self, names: &[TableName]) {
+        for name in names {
+            self.touch(&name.schema);
+            self.analyzed.extend(self.catalog.base_table(&name.schema, &name.name).cloned());
+        }
     }
 
     fn truncate(&mut self, name: &TableName) -> Result<()> {

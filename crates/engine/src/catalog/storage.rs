@@ -97,7 +97,9 @@ pub(crate) fn load(rows: impl IntoIterator<Item = (Bytes, Bytes)>, meta: &Meta) 
                 let next = meta.auto_increment.get(&def.id.0).copied().unwrap_or(def.auto_increment_start);
                 shared.auto_increment.set(next);
                 shared.generated_keys.set(meta.generated_keys.get(&def.id.0).copied().unwrap_or(next));
-                catalog.add_table(Arc::new(Table::new(Arc::new(def), CommitNumber(0), shared)))?;
+                let table = Arc::new(Table::new(Arc::new(def), CommitNumber(0), shared));
+                meta.statistics.get(&table.id().0).into_iter().for_each(|stored| stored.restore(&table));
+                catalog.add_table(table)?;
             }
             Some(b'u') => {
                 let name = String::from_utf8_lossy(&key[1..]).into_owned();
