@@ -18,6 +18,7 @@
 mod account;
 mod active_roles;
 mod admin;
+mod analyze;
 mod binlog_statement;
 mod changes;
 mod checksum;
