@@ -93,6 +93,27 @@ impl Core {
         Ok(())
     }
 
+    /// See [`crate::Engine::draw_rows`].
+    pub(super) async fn draw_rows(&self, table: &Table, most: usize) -> Result<(Vec<Bytes>, u64)> {
+        let (layers, index) = (self.views.layers().clone(), table.indexes[0].id);
+        if entries_of(&layers, index) > most as u64 {
+            let sampled = Sampled::Values(usize::MAX);
+            let mut drawn = draw(layers, index, most, &mut Draw::new(index.0 ^ 2), sampled).await?;
+            drawn.entries.sort_by(|a, b| a.key.cmp(&b.key));
+            drawn.entries.dedup_by(|a, b| a.key == b.key);
+            return Ok((drawn.entries.into_iter().map(|entry| entry.value).collect(), drawn.rows as u64));
+        }
+        let all = (Bound::Unbounded, Bound::Unbounded);
+        let mut entries = Merged::new(layers, index, all.0, all.1, Direction::Forward, Selector::Newest);
+        let (mut rows, turn) = (Vec::new(), ThreadTurn::default());
+        while let Some(found) = entries.next().await? {
+            rows.extend(found.value);
+            turn.pass(&*self.env.clock).await;
+        }
+        let count = rows.len() as u64;
+        Ok((rows, count))
+    }
+
     /// Some rows of a table, each with the same chance; all of a small one.
     pub(super) async fn sample_rows(&self, table: &Table) -> Result<RowSample> {
         let (layers, index) = (self.views.layers().clone(), table.indexes[0].id);

@@ -197,6 +197,13 @@ impl Engine {
         Ok(Some(sample))
     }
 
+    /// Rows of a table, each drawn with the same chance and none twice; all rows, if it has no more than `most`. How many there were to draw from
+    /// comes with them.
+    #[io::boxed]
+    pub async fn draw_rows(&self, table: &Table, most: usize) -> Result<(Vec<Bytes>, u64)> {
+        self.core().draw_rows(table, most).await
+    }
+
     /// Collects the statistics of a table with the effort of ANALYZE.
     #[io::boxed]
     pub async fn analyze(&self, table: &Table) -> Result<()> {

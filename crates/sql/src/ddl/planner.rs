@@ -7,7 +7,7 @@ use types::CollationId;
 
 use super::{DdlContext, plan_ddl, render_user};
 use crate::expr::{SqlMode, Warnings};
-use crate::parse::ast::{Admin, Statement, TableMaintenance, TableName};
+use crate::parse::ast::{Admin, Histogram, HistogramChange, Statement, TableMaintenance, TableName};
 use crate::parse::{ParseContext, parse_one};
 use crate::settings;
 
@@ -23,6 +23,9 @@ impl DdlPlanner for Planner {
         let database = Some(logged.schema.as_str()).filter(|schema| !schema.is_empty());
         if let Statement::Admin(Admin::Tables { what: TableMaintenance::Analyze, tables, .. }) = &parsed.statement {
             return Ok(analyze(tables, database));
+        }
+        if let Statement::Admin(Admin::Histogram(histogram)) = &parsed.statement {
+            return Ok(histograms(histogram, database));
         }
         let Statement::Ddl(ddl) = &parsed.statement else {
             let message = format!("a statement in the log is no definition: {}", parsed.trimmed());
@@ -62,6 +65,19 @@ fn analyze(tables: &[TableName], database: Option<&str>) -> CatalogChange {
         Some(engine::TableName::new(schema, &*table.name))
     };
     CatalogChange::Analyze(tables.iter().filter_map(name).collect())
+}
+
+/// What a histogram is, as the log says it: in full. Of another form nothing is taken over: it was for who wrote it.
+fn histograms(histogram: &Histogram, database: Option<&str>) -> CatalogChange {
+    let named = histogram.tables.first().and_then(|table| Some((table.schema.as_deref().or(database)?, &*table.name)));
+    let text = match &histogram.change {
+        HistogramChange::Data(text) => Some(text.as_str().into()),
+        HistogramChange::Drop => None,
+        HistogramChange::Update { .. } => return CatalogChange::Nothing,
+    };
+    let Some((schema, name)) = named else { return CatalogChange::Nothing };
+    let columns = histogram.columns.iter().map(|column| (column.clone(), text.clone()));
+    CatalogChange::Histograms(engine::TableName::new(schema, name), columns.collect())
 }
 
 fn known(id: u16) -> CollationId {

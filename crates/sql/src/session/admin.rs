@@ -119,6 +119,10 @@ impl Session {
                 self.check_may_maintain(*what, *local, tables)?;
                 return self.maintain(*what, *local, tables, sink).await;
             }
+            Admin::Histogram(histogram) => {
+                self.check_may_maintain(TableMaintenance::Analyze, histogram.local, &histogram.tables)?;
+                return self.change_histograms(histogram, sink).await;
+            }
             Admin::Checksum { tables, how } => return self.checksum(tables, how, sink).await,
         }
         Ok(Outcome::default())

@@ -222,6 +222,7 @@ impl Session {
             }
             if what == TableMaintenance::Analyze && exists {
                 self.collect_statistics(&schema, &table.name).await?;
+                self.refresh_histograms(&schema, &table.name).await?;
             }
             for (kind, message) in lines {
                 let name = format!("{schema}.{}", table.name);

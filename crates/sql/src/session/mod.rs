@@ -19,6 +19,7 @@ mod account;
 mod active_roles;
 mod admin;
 mod analyze;
+mod histograms;
 mod binlog_statement;
 mod changes;
 mod checksum;
