@@ -88,11 +88,10 @@ impl DataType {
             ColumnType::Enum { .. } => DataType::Enum,
             ColumnType::Set { .. } => DataType::Set,
             ColumnType::Year | ColumnType::Bit { .. } => DataType::Int,
-            other => match other.integer() {
-                Some((_, true)) => DataType::UInt,
-                Some((_, false)) => DataType::Int,
-                None => DataType::String,
-            },
+            // Of the others all values are signed 64-bit numbers too.
+            ColumnType::BigInt { unsigned: true } => DataType::UInt,
+            other if other.integer().is_some() => DataType::Int,
+            _ => DataType::String,
         })
     }
 

@@ -69,6 +69,11 @@ impl Histogram {
     }
 }
 
+/// Whether its values are unsigned numbers.
+fn is_unsigned(column: &ColumnDef) -> bool {
+    matches!(column.ty, ColumnType::Bit { .. } | ColumnType::Year) || column.ty.integer().is_some_and(|(_, unsigned)| unsigned)
+}
+
 fn members(column: &ColumnDef) -> &[String] {
     match &column.ty {
         ColumnType::Enum { members } | ColumnType::Set { members } => members,
@@ -113,7 +118,7 @@ fn value_text(data_type: DataType, column: &ColumnDef, value: &Value) -> String 
 pub(super) fn value_of(data_type: DataType, column: &ColumnDef, json: &Json) -> Option<Value> {
     let text = || json.as_str();
     Some(match data_type {
-        DataType::Int if matches!(column.ty, ColumnType::Bit { .. }) => Value::UInt(json.as_u64()?),
+        DataType::Int if is_unsigned(column) => Value::UInt(json.as_u64()?),
         DataType::Int => Value::Int(json.as_i64()?),
         DataType::UInt => Value::UInt(json.as_u64()?),
         DataType::Double if matches!(column.ty, ColumnType::Float { .. }) => Value::Float(json.as_f64()? as f32),

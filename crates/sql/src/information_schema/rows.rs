@@ -377,6 +377,15 @@ pub(super) fn statistics(_: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<V
     index_rows(table).into_iter().filter_map(row).collect()
 }
 
+/// Histograms, of columns that the account may read.
+pub(super) fn column_statistics(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let def = &table.def;
+    let row = |(column, histogram): (&str, &Arc<str>)| {
+        vec![text(def.schema.clone()), text(def.name.clone()), text(column.to_owned()), text(histogram.to_string())]
+    };
+    source.catalog.histograms(table.id()).map(row).collect()
+}
+
 /// Lines of SHOW INDEX, with what is known of the table's contents.
 pub(crate) fn index_rows(table: &Table) -> Vec<Vec<Value>> {
     let (def, known) = (&table.def, table.known_statistics());

@@ -112,8 +112,11 @@ pub(super) const TABLES: &[TableSpec] = &[
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
         accounts::column_privileges,
     ),
-    // There are no histograms.
-    schema("COLUMN_STATISTICS", "SCHEMA_NAME w64, TABLE_NAME w64, COLUMN_NAME v64, HISTOGRAM t", rows::none),
+    described(
+        "COLUMN_STATISTICS",
+        "SCHEMA_NAME w64, TABLE_NAME w64, COLUMN_NAME v64, HISTOGRAM t",
+        Described::of(rows::column_statistics),
+    ),
     schema("ENABLED_ROLES", roles::ENABLED, roles::enabled),
     schema("ENGINES", "ENGINE v64, SUPPORT v8, COMMENT v80, TRANSACTIONS v3?, XA v3?, SAVEPOINTS v3?", rows::engines),
     schema(

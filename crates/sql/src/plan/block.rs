@@ -276,7 +276,8 @@ fn plan_joins(
 ) -> Result<(Joined, bool), SqlError> {
     let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(context.engine, table)).collect();
     let warnings = Warnings::default();
-    let shares = Shares { block, columns, facts, eval: planning_eval(context, &warnings) };
+    let catalog = context.catalog;
+    let shares = Shares { block, columns, facts, catalog, eval: planning_eval(context, &warnings) };
     shares.tell(&mut nest);
     let source_rows = &source_rows;
     let (is_greedy, dependencies) = (Cell::new(false), Dependencies::new(block, columns));

@@ -8,16 +8,18 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::SqlError;
-use engine::{RowSample, Table, TableStatistics};
+use engine::{Catalog, RowSample, Table, TableStatistics};
 use types::Value;
 
 use crate::bind::columns::Columns;
 use crate::bind::tree::Block;
 use crate::expr::{CompareOp, Constancy, EvalContext, Expr, ExprKind};
+use crate::histogram::{self, Histogram};
 use crate::plan::PlanContext;
 use crate::plan::access::{Interval, TableFacts};
 use crate::plan::conditions::{Condition, TableSet};
 use crate::plan::nest::Nest;
+use crate::plan::rules::branch_filters::is_part_of;
 
 /// How much what no row of a sample meets counts, in rows of the sample.
 const NONE_FOUND: f64 = 0.5;
@@ -131,6 +133,7 @@ pub(crate) struct Shares<'s> {
     pub(crate) block: &'s Block,
     pub(crate) columns: &'s Columns,
     pub(crate) facts: &'s [Option<TableFacts>],
+    pub(crate) catalog: &'s Catalog,
     pub(crate) eval: EvalContext<'s>,
 }
 
@@ -142,7 +145,23 @@ impl Shares<'_> {
                 condition.share = Some(self.share(&condition.expr).clamp(0.0, 1.0));
             }
         }
+        self.tell_of_branches(nest);
         nest.outer.iter_mut().for_each(|outer| self.tell(&mut outer.nest));
+    }
+
+    /// What an OR leaves of rows that have met what it asks of single tables.
+    fn tell_of_branches(&self, nest: &mut Nest) {
+        for at in 0..nest.conditions.len() {
+            let condition = &nest.conditions[at];
+            let ExprKind::Or(_) = condition.expr.kind else { continue };
+            let parts = nest.conditions.iter().enumerate().filter(|(other, part)| {
+                *other != at && part.needs.tables != condition.needs.tables && is_part_of(&part.expr, &condition.expr)
+            });
+            let asked: f64 = parts.filter_map(|(_, part)| part.share).product();
+            if let Some(share) = &mut nest.conditions[at].share {
+                *share = if asked > 0.0 { (*share / asked).min(1.0) } else { 1.0 };
+            }
+        }
     }
 
     fn share(&self, expr: &Expr) -> f64 {
@@ -190,6 +209,9 @@ impl Shares<'_> {
         }
         wanted.sort_unstable();
         let facts = self.facts[of?].as_ref()?;
+        if let Some(share) = self.by_histogram(expr, &wanted, facts) {
+            return Some(share);
+        }
         let sample = facts.known.sample.as_ref().filter(|sample| !sample.rows.is_empty())?;
         let width = wanted.iter().map(|(_, id)| id + 1).max()?;
         let mut row = vec![Value::Null; width];
@@ -210,6 +232,14 @@ impl Shares<'_> {
             _ => None,
         };
         Some(one_value.unwrap_or(1.0).min(NONE_FOUND / all))
+    }
+
+    /// The same by the histogram of the one column that it reads.
+    fn by_histogram(&self, expr: &Expr, wanted: &[(usize, usize)], facts: &TableFacts) -> Option<f64> {
+        let &[(column, slot)] = wanted else { return None };
+        let column = &facts.table.def.columns[column];
+        let json = self.catalog.histogram(facts.table.id(), &column.name)?;
+        histogram::share(&Histogram::parse(json, column)?, expr, slot, &self.eval)
     }
 
     /// Which part of a table's rows has the values that equalities ask for with rows that are there, all of them together.

@@ -75,8 +75,7 @@ impl Session {
         let catalog = self.shared.engine.catalog();
         let known = catalog.histogram(table.id(), &table.def.columns[column].name).cloned();
         if *change == HistogramChange::Drop {
-            let (schema, of) = (&table.def.schema, &table.def.name);
-            let none = || vec![format!("No histogram statistics found for column '{name}' in table '{schema}'.'{of}'.")];
+            let none = || vec![format!("No histogram statistics found for column '{name}'.")];
             return Ok(known.map_or_else(|| Err(none()), |_| Ok(None)));
         }
         if histogram::is_unique(&table.def, column) {
