@@ -66,6 +66,12 @@ pub(crate) struct BenchArguments {
     /// Of `tpch`: how much data; 1 is a gigabyte of text.
     #[arg(long, default_value_t = 0.05)]
     scale: f64,
+    /// Of `tpch`: only these queries, by number.
+    #[arg(long, value_delimiter = ',')]
+    queries: Vec<usize>,
+    /// Of `tpch`: our plans are printed too.
+    #[arg(long)]
+    explain: bool,
     /// Of `replica`: transactions of the backlog.
     #[arg(long, default_value_t = 200_000)]
     updates: u32,

@@ -239,7 +239,8 @@ impl Planned {
         def.auto_increment_start = 1;
         self.create_table(def)?;
         // They stay, as in MySQL.
-        let kept: Vec<_> = self.catalog.histograms(table.id()).map(|(column, kept)| (column.to_owned(), Some(kept.clone()))).collect();
+        let kept: Vec<_> =
+            self.catalog.histograms(table.id()).map(|(column, kept)| (column.to_owned(), Some(kept.clone()))).collect();
         if kept.is_empty() { Ok(()) } else { self.histograms(name, kept) }
     }
 
@@ -389,8 +390,11 @@ impl Catalog {
                     old.zip(new).is_some_and(|(old, new)| old.ty == new.ty && old.collation == new.collation)
                 }
             };
-            let gone: Vec<String> =
-                self.histograms(id).filter(|(column, _)| !is_same(column)).map(|(column, _)| column.to_owned()).collect();
+            let gone: Vec<String> = self
+                .histograms(id)
+                .filter(|(column, _)| !is_same(column))
+                .map(|(column, _)| column.to_owned())
+                .collect();
             if !gone.is_empty() {
                 let known = Arc::make_mut(&mut self.histograms);
                 gone.into_iter().for_each(|column| drop(known.remove(&(id, column))));

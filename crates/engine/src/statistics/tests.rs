@@ -154,3 +154,56 @@ fn rows_are_sampled_with_their_values_of_now() {
     };
     machine.run(checked).expect("no crash is armed");
 }
+
+fn histograms(engine: &Engine) -> Vec<(String, String)> {
+    let catalog = engine.catalog();
+    let known = catalog.histograms(catalog.table("test", "t").unwrap().id());
+    known.map(|(column, text)| (column.to_owned(), text.to_string())).collect()
+}
+
+/// They are part of the state: in the log, in checkpoints, and gone with what they are of.
+#[test]
+fn histograms_belong_to_the_catalog() {
+    let machine = fixture::machine(5);
+    let checked = async {
+        let k = vec![("k".to_owned(), "{}".to_owned())];
+        let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+        fixture::ddl(&engine, "histogram t k {}").await.unwrap();
+        fixture::ddl(&engine, "rename t s").await.unwrap();
+        fixture::ddl(&engine, "rename s t").await.unwrap();
+        fixture::ddl(&engine, "add index t").await.unwrap();
+        assert_eq!(histograms(&engine), k);
+        drop(engine);
+        let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+        assert_eq!(histograms(&engine), k, "out of the log");
+        engine.close().await.unwrap();
+        drop(engine);
+        let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+        assert_eq!(histograms(&engine), k, "out of the checkpoint");
+        fixture::ddl(&engine, "truncate t").await.unwrap();
+        assert_eq!(histograms(&engine), k, "they outlive the rows");
+        fixture::ddl(&engine, "drop t").await.unwrap();
+        fixture::ddl(&engine, "create t").await.unwrap();
+        assert_eq!(histograms(&engine), []);
+        engine.close().await.unwrap();
+    };
+    machine.run(checked).expect("no crash is armed");
+}
+
+/// Whoever applies an ANALYZE of the log collects statistics of its own.
+#[test]
+fn an_analyze_of_the_log_is_done_again() {
+    let machine = fixture::machine(6);
+    let checked = async {
+        let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+        insert(&engine, 0..2000, even).await;
+        fixture::ddl(&engine, "analyze t").await.unwrap();
+        drop(engine);
+        let engine = fixture::open(machine.env(), fixture::options()).await.unwrap();
+        assert!(table(&engine).known_statistics().is_none());
+        machine.env().clock.sleep(std::time::Duration::from_secs(11)).await;
+        assert!(table(&engine).known_statistics().is_some_and(|known| known.analyzed && known.rows == 2000));
+        engine.close().await.unwrap();
+    };
+    machine.run(checked).expect("no crash is armed");
+}

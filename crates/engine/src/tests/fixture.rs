@@ -27,7 +27,7 @@ impl DdlPlanner for Words {
 }
 
 /// `create database`, `create NAME`, `create blobs`, `drop NAME`, `truncate NAME`, `rename NAME NAME`, `add index NAME`, `drop index NAME`,
-/// `add unique NAME`, `widen NAME`, `compress NAME lz4`.
+/// `add unique NAME`, `widen NAME`, `compress NAME lz4`, `analyze NAME`, `histogram NAME COLUMN TEXT`.
 pub(crate) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
     let words: Vec<&str> = sql.split(' ').collect();
     let name = |name: &str| TableName::new("test", name);
@@ -59,6 +59,10 @@ pub(crate) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, S
         ["add", "index", old] => alter(old, &|def| def.indexes.push(index("extra", vec![1, 2], false))),
         ["add", "unique", old] => alter(old, &|def| def.indexes.push(index("unique_k", vec![1], true))),
         ["drop", "index", old] => alter(old, &|def| def.indexes.truncate(3)),
+        ["analyze", old] => Ok(CatalogChange::Analyze(vec![name(old)])),
+        ["histogram", old, column, text] => {
+            Ok(CatalogChange::Histograms(name(old), vec![(column.into(), Some(text.into()))]))
+        }
         ["widen", old] => widen(table(old)?),
         ["compress", old, how] => alter(old, &|def| def.options = vec![("COMPRESSION".into(), format!("'{how}'"))]),
         _ => Err(SqlError::unknown(format!("what is '{sql}'?"))),

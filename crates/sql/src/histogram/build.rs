@@ -76,7 +76,9 @@ impl Builder {
             before += count;
             let cumulative = before as f64 / rows;
             match buckets.last_mut() {
-                Some(Bucket { upper, cumulative: last, distinct, .. }) if !is_singleton && in_bucket + count <= groups => {
+                Some(Bucket { upper, cumulative: last, distinct, .. })
+                    if !is_singleton && in_bucket + count <= groups =>
+                {
                     (*upper, *last, *distinct) = (value, cumulative, *distinct + 1);
                     in_bucket += count;
                     once += u64::from(count == 1);
@@ -89,7 +91,10 @@ impl Builder {
             }
         }
         if !is_singleton {
-            buckets.last_mut().into_iter().for_each(|bucket| more_values(bucket, in_bucket, once, wanted.sampling_rate));
+            buckets
+                .last_mut()
+                .into_iter()
+                .for_each(|bucket| more_values(bucket, in_bucket, once, wanted.sampling_rate));
         }
         Some(Histogram {
             data_type: DataType::of(&column.ty)?,

@@ -79,7 +79,9 @@ pub(crate) fn check(
     }
     let Some(buckets) = attribute(&json, "buckets")?.as_array() else { return wrong_type("$.buckets") };
     if buckets.len() as i64 > specified {
-        return refuse("The number of real buckets must be less than or equal to the number specified by attribute number-of-buckets-specified.");
+        return refuse(
+            "The number of real buckets must be less than or equal to the number specified by attribute number-of-buckets-specified.",
+        );
     }
     check_buckets(buckets, is_singleton, (own, column, order), nulls)?;
     match Histogram::from_json(&json, column) {
@@ -149,7 +151,9 @@ fn check_buckets(buckets: &[Json], is_singleton: bool, of: Values<'_>, nulls: f6
     }
     if !buckets.is_empty() && (nulls + cumulative - 1.0).abs() > EPSILON {
         // With MySQL's quote at the end.
-        return refuse("The sum of the null values fraction and the cumulative frequency of the last bucket should be 1.'");
+        return refuse(
+            "The sum of the null values fraction and the cumulative frequency of the last bucket should be 1.'",
+        );
     }
     Ok(())
 }

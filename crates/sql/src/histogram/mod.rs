@@ -126,7 +126,10 @@ fn collation_of(column: &ColumnDef) -> CollationId {
 /// Whether an index alone tells the column's values apart: then a histogram says nothing.
 pub(crate) fn is_unique(def: &TableDef, column: usize) -> bool {
     let is_one = |index: &types::IndexDef| {
-        index.unique && index.parts.len() == 1 && index.parts[0].column == column && index.parts[0].prefix_chars.is_none()
+        index.unique
+            && index.parts.len() == 1
+            && index.parts[0].column == column
+            && index.parts[0].prefix_chars.is_none()
     };
     def.indexes.iter().any(is_one)
 }

@@ -41,11 +41,7 @@ fn is_points(expr: &Expr) -> bool {
 }
 
 /// How many of the values that are asked for are between the ends of a bucket.
-fn between(
-    expr: &Expr,
-    bucket: &Bucket,
-    meets: &mut impl FnMut(&Expr, &Value) -> Option<bool>,
-) -> Option<f64> {
+fn between(expr: &Expr, bucket: &Bucket, meets: &mut impl FnMut(&Expr, &Value) -> Option<bool>) -> Option<f64> {
     let mut compare = |value: &Expr, other: &Expr| -> Option<bool> {
         let with = |op| Expr {
             kind: ExprKind::Compare { op, args: Box::new([value.clone(), other.clone()]) },
@@ -55,7 +51,8 @@ fn between(
     };
     match &expr.kind {
         ExprKind::Compare { args, .. } => {
-            let (column, value) = if args[0].as_column().is_some() { (&args[0], &args[1]) } else { (&args[1], &args[0]) };
+            let (column, value) =
+                if args[0].as_column().is_some() { (&args[0], &args[1]) } else { (&args[1], &args[0]) };
             Some(f64::from(u8::from(compare(column, value)?)))
         }
         ExprKind::In { value, list } => {

@@ -71,7 +71,8 @@ impl Histogram {
 
 /// Whether its values are unsigned numbers.
 fn is_unsigned(column: &ColumnDef) -> bool {
-    matches!(column.ty, ColumnType::Bit { .. } | ColumnType::Year) || column.ty.integer().is_some_and(|(_, unsigned)| unsigned)
+    matches!(column.ty, ColumnType::Bit { .. } | ColumnType::Year)
+        || column.ty.integer().is_some_and(|(_, unsigned)| unsigned)
 }
 
 fn members(column: &ColumnDef) -> &[String] {

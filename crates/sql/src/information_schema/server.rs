@@ -258,7 +258,9 @@ pub(super) fn innodb_index_stats(source: &Source<'_>, table: &Table, _: &Wanted<
     let def = &table.def;
     let Some(known) = table.known_statistics() else { return Vec::new() };
     let mut rows = Vec::new();
-    for index in &def.indexes {
+    let mut indexes: Vec<_> = def.indexes.iter().collect();
+    indexes.sort_by(|a, b| a.name.cmp(&b.name));
+    for index in indexes {
         let Some(of_index) = known.indexes.get(&index.id) else { continue };
         let mut row = |stat: String, value: u64, sampled: Option<u64>, description: String| {
             rows.push(vec![
@@ -277,6 +279,10 @@ pub(super) fn innodb_index_stats(source: &Source<'_>, table: &Table, _: &Wanted<
         // What was read whole are all its leaves; else an entry that was drawn is a leaf that was read.
         let sampled = of_index.sampled.unwrap_or(of_index.leaf_pages).min(of_index.leaf_pages);
         for (number, prefix) in of_index.prefixes.iter().enumerate() {
+            // A column of the primary key that the index has already tells nothing more.
+            if names[..number].contains(&names[number]) {
+                continue;
+            }
             let stat = format!("n_diff_pfx{:02}", number + 1);
             row(stat, prefix.distinct.round() as u64, Some(sampled), names[..=number].join(","));
         }

@@ -143,12 +143,22 @@ pub(super) const TABLES: &[TableSpec] = &[
     described(
         "INNODB_TABLES",
         server::INNODB_TABLES,
-        RowsOf::Tables(Described { needs_process: true, needs_statistics: false, of_virtual: None, of_table: server::innodb_table }),
+        RowsOf::Tables(Described {
+            needs_process: true,
+            needs_statistics: false,
+            of_virtual: None,
+            of_table: server::innodb_table,
+        }),
     ),
     described(
         "INNODB_TABLESPACES",
         server::INNODB_TABLESPACES,
-        RowsOf::Tables(Described { needs_process: true, needs_statistics: false, of_virtual: None, of_table: server::innodb_tablespace }),
+        RowsOf::Tables(Described {
+            needs_process: true,
+            needs_statistics: false,
+            of_virtual: None,
+            of_table: server::innodb_tablespace,
+        }),
     ),
     schema("INNODB_TRX", transactions::INNODB_TRX, transactions::innodb_trx),
     // Only those that are reserved here.

@@ -13,6 +13,7 @@ use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, SlotSet, order};
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
+use crate::plan::equalities::EqualColumns;
 use crate::plan::layout::used_of;
 use crate::plan::nest::{Nest, OuterJoin};
 use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
@@ -78,11 +79,13 @@ impl JoinPlanner<'_> {
         if let Some(Node::Nothing(_)) = guard {
             return Ok(Joined { node: Node::Nothing("Impossible WHERE"), rows: 0.0, ordered: true });
         }
+        let mut equal = EqualColumns::default();
         for (position, table) in order.into_iter().enumerate() {
             let here = present.with(TableSet::one(table));
             let local = take(&mut conditions, |condition| {
                 condition.needs.tables.is_within(here) && condition.needs.subqueries.is_empty()
             });
+            let local = equal.needed(local);
             let first = position == 0;
             let wanted = Wanted { order: if first { wanted.order } else { &[] }, rows: wanted.rows.filter(|_| first) };
             joined = Some(self.join_table(joined, table, local, present, wanted)?);

@@ -207,7 +207,8 @@ impl<'s> Search<'s> {
         let mut present = self.available.with(TableSet::one(self.tables[first]));
         let mut left: Vec<usize> = (0..self.tables.len()).filter(|place| *place != first).collect();
         while !left.is_empty() {
-            let joined: Vec<usize> = left.iter().copied().filter(|place| self.neighbours[*place].meets(present)).collect();
+            let joined: Vec<usize> =
+                left.iter().copied().filter(|place| self.neighbours[*place].meets(present)).collect();
             let candidates = if joined.is_empty() { &left } else { &joined };
             let steps = candidates.iter().map(|&place| (place, self.step(place, present, rows, false)));
             // What is cheap now, and leaves little to do.
@@ -254,7 +255,11 @@ impl<'s> Search<'s> {
         let hashed = local.iter().any(|condition| self.planner.is_equality_with(condition, own, there));
         let each = if hashed { PROBE_COST } else { base * PAIR_COST };
         let Some(facts) = &self.planner.facts[table] else {
-            return Step { by_scan: (self.planner.source_rows[table] + base * HASHED_COST, each), by_lookup: None, rows };
+            return Step {
+                by_scan: (self.planner.source_rows[table] + base * HASHED_COST, each),
+                by_lookup: None,
+                rows,
+            };
         };
         let once = facts.paths(table, &local, TableSet::default());
         let scan = once.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);

@@ -56,7 +56,8 @@ impl Known {
     /// The values of a column: by an index that begins with it, or else by the sample.
     fn values(&self, table: &Table, column: usize) -> Option<Values> {
         if let Some(statistics) = &self.statistics {
-            let begins = |index: &&types::IndexDef| index.parts[0].column == column && index.parts[0].prefix_chars.is_none();
+            let begins =
+                |index: &&types::IndexDef| index.parts[0].column == column && index.parts[0].prefix_chars.is_none();
             let index = table.def.indexes.iter().find(begins);
             if let Some(prefix) = index.and_then(|index| statistics.indexes.get(&index.id)?.prefixes.first()) {
                 return Some(Values { distinct: prefix.distinct_not_null.max(1.0), null_share: prefix.null_share });
@@ -114,7 +115,8 @@ impl TableFacts {
         }
         let statistics = self.known.statistics.as_ref();
         for index in &self.table.def.indexes {
-            let parts = index.parts.iter().take_while(|part| columns.contains(&part.column) && part.prefix_chars.is_none());
+            let parts =
+                index.parts.iter().take_while(|part| columns.contains(&part.column) && part.prefix_chars.is_none());
             let parts = parts.count();
             let known = statistics.and_then(|known| known.indexes.get(&index.id)?.prefixes.get(parts.checked_sub(1)?));
             let Some(known) = known else { continue };
@@ -181,7 +183,9 @@ impl Shares<'_> {
                 Some(values) => (list.len() as f64 * (1.0 - values.null_share) / values.distinct).min(1.0),
                 None => Condition::guess(expr),
             },
-            ExprKind::IsNull(arg) => self.values(arg).map_or_else(|| Condition::guess(expr), |values| values.null_share),
+            ExprKind::IsNull(arg) => {
+                self.values(arg).map_or_else(|| Condition::guess(expr), |values| values.null_share)
+            }
             ExprKind::Not(inner) => 1.0 - self.share(inner),
             _ => Condition::guess(expr),
         }

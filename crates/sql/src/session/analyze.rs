@@ -21,7 +21,9 @@ impl Session {
         let mut names = Vec::with_capacity(tables.len());
         for table in tables {
             let schema = self.schema_of(table)?;
-            if self.shared.engine.catalog().base_table(&schema, &table.name).is_some() && self.temporary_named(table).is_none() {
+            if self.shared.engine.catalog().base_table(&schema, &table.name).is_some()
+                && self.temporary_named(table).is_none()
+            {
                 names.push(EngineTableName::new(schema, &*table.name));
             }
         }

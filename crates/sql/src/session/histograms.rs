@@ -106,8 +106,7 @@ impl Session {
         let checked = histogram::check(text, &table.def.columns[column], &order);
         checked.map_err(|refused| {
             let (schema, of) = (&table.def.schema, &table.def.name);
-            let unable =
-                format!("Unable to build histogram statistics for column '{name}' in table '{schema}'.'{of}'");
+            let unable = format!("Unable to build histogram statistics for column '{name}' in table '{schema}'.'{of}'");
             match refused {
                 Refused::Json(message) => vec![unable, message],
                 Refused::NoJson(what, at) => {
@@ -154,7 +153,8 @@ impl Session {
         changes: Vec<(String, Option<Arc<str>>)>,
     ) -> Result<(), SqlError> {
         let (gone, come): (Vec<_>, Vec<_>) = changes.into_iter().partition(|(_, histogram)| histogram.is_none());
-        let mut statements: Vec<Vec<(String, Option<Arc<str>>)>> = come.into_iter().map(|change| vec![change]).collect();
+        let mut statements: Vec<Vec<(String, Option<Arc<str>>)>> =
+            come.into_iter().map(|change| vec![change]).collect();
         if !gone.is_empty() {
             statements.push(gone);
         }

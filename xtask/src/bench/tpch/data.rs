@@ -275,7 +275,10 @@ impl Generator {
         };
         let (priority, clerk, comment) = (self.draw.one(&PRIORITIES), self.draw.between(1, 1000), self.comment(6));
         let (total, day) = (cents(total), date(day));
-        take("orders", &format!("({key},{customer},'{status}',{total},'{day}','{priority}','Clerk#{clerk:09}',0,'{comment}')"))
+        take(
+            "orders",
+            &format!("({key},{customer},'{status}',{total},'{day}','{priority}','Clerk#{clerk:09}',0,'{comment}')"),
+        )
     }
 
     /// A line, its price with discount and tax, and whether it was shipped.

@@ -32,11 +32,18 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
         println!("    {}: loaded in {:.1} s", contender.name(), began.elapsed().as_secs_f64());
     }
     settle(&contenders)?;
-    println!("{} | scale {}, medians of {} rounds: ms (ms of the server's CPU)", work.name, arguments.scale, arguments.rounds);
+    println!(
+        "{} | scale {}, medians of {} rounds: ms (ms of the server's CPU)",
+        work.name, arguments.scale, arguments.rounds
+    );
     let mut sums = vec![(0.0, 0.0); contenders.len()];
-    for (number, query) in QUERIES.iter().enumerate() {
+    let is_asked = |number: usize| arguments.queries.is_empty() || arguments.queries.contains(&(number + 1));
+    for (number, query) in QUERIES.iter().enumerate().filter(|(number, _)| is_asked(*number)) {
         let figures = measure(query, arguments.rounds, &contenders)?;
         print_query(number + 1, &contenders, &figures);
+        if arguments.explain {
+            println!("{}", plan(query, &contenders[0])?);
+        }
         for (sum, Figures { wall_ms, cpu_ms, .. }) in sums.iter_mut().zip(&figures) {
             *sum = (sum.0 + wall_ms, sum.1 + cpu_ms);
         }
@@ -126,6 +133,11 @@ fn measure(query: &str, rounds: usize, contenders: &[Contender]) -> Result<Vec<F
     Ok(figures)
 }
 
+fn plan(query: &str, contender: &Contender) -> Result<String> {
+    let answer = Connection::open(contender.port(), "tpch")?.query(&format!("EXPLAIN FORMAT=TREE {query}"));
+    Ok(rows_of(answer)?.join("\n"))
+}
+
 fn rows_of(answer: Result<Answer>) -> std::result::Result<Vec<String>, String> {
     let text = |value: &Option<Vec<u8>>| {
         value.as_ref().map_or("NULL".to_owned(), |bytes| String::from_utf8_lossy(bytes).into_owned())
@@ -145,7 +157,8 @@ fn print_query(number: usize, contenders: &[Contender], figures: &[Figures]) {
         let _ = write!(line, " | {}: {:8.1} ({:.0})", contender.name(), figures.wall_ms, figures.cpu_ms);
     }
     if let [ours, peers @ ..] = figures {
-        let better = peers.iter().filter(|peer| peer.rows.is_ok()).map(|peer| peer.wall_ms).fold(f64::INFINITY, f64::min);
+        let better =
+            peers.iter().filter(|peer| peer.rows.is_ok()).map(|peer| peer.wall_ms).fold(f64::INFINITY, f64::min);
         if better.is_finite() {
             let _ = write!(line, " | {:.2} of the better one's time", ours.wall_ms / better);
         }

@@ -42,7 +42,9 @@ fn of_joins(tree: &FromTree, place: &dyn Fn(usize) -> Option<usize>, found: &mut
 /// One condition for each table of which every branch asks something.
 fn filters(condition: &Expr, place: &dyn Fn(usize) -> Option<usize>, found: &mut Vec<Expr>) {
     let ExprKind::Or(branches) = &condition.kind else { return };
-    let tables = |expr: &Expr| expr.slots().iter().filter_map(place).fold(TableSet::default(), |set, table| set.with(TableSet::one(table)));
+    let tables = |expr: &Expr| {
+        expr.slots().iter().filter_map(place).fold(TableSet::default(), |set, table| set.with(TableSet::one(table)))
+    };
     let all = tables(condition);
     if branches.len() > BRANCHES_MAX || all.0.count_ones() < 2 {
         return;
@@ -78,7 +80,9 @@ fn is_simple(expr: &Expr) -> bool {
     };
     let Some(column) = args.iter().find(|arg| arg.as_column().is_some()) else { return false };
     let is_alike = |arg: &&&Expr| {
-        arg.ty.kind == column.ty.kind || arg.ty.kind.is_numeric() && column.ty.kind.is_numeric() || build::is_constant_beside(arg)
+        arg.ty.kind == column.ty.kind
+            || arg.ty.kind.is_numeric() && column.ty.kind.is_numeric()
+            || build::is_constant_beside(arg)
     };
     let is_known = |arg: &&&Expr| arg.as_column().is_some() || arg.constancy() == Constancy::Literal;
     args.iter().all(|arg| is_known(&arg) && is_alike(&arg))
