@@ -12,6 +12,7 @@ mod recovery;
 mod replica;
 mod report;
 mod steady;
+mod tpch;
 mod unread;
 mod view;
 mod waiters;
@@ -62,6 +63,15 @@ pub(crate) struct BenchArguments {
     /// Of `replica`: milliseconds that each sync of the replicas is slower.
     #[arg(long, value_delimiter = ',', default_values_t = [0, 1])]
     slow_syncs: Vec<u64>,
+    /// Of `tpch`: how much data; 1 is a gigabyte of text.
+    #[arg(long, default_value_t = 0.05)]
+    scale: f64,
+    /// Of `tpch`: only these queries, by number.
+    #[arg(long, value_delimiter = ',')]
+    queries: Vec<usize>,
+    /// Of `tpch`: our plans are printed too.
+    #[arg(long)]
+    explain: bool,
     /// Of `replica`: transactions of the backlog.
     #[arg(long, default_value_t = 200_000)]
     updates: u32,
@@ -156,6 +166,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::Steady(size) => steady::run(work, &size, arguments)?,
             Action::Large { gigabytes } => large::run(work, gigabytes, arguments)?,
             Action::Checksum { gigabytes } => checksum::run(work, gigabytes, arguments)?,
+            Action::Tpch => tpch::run(work, arguments)?,
             Action::View { seconds } => view::run(work, seconds, arguments)?,
         }
     }

@@ -59,6 +59,8 @@ pub(crate) struct DdlEffect {
     altered: Option<Altered>,
     renewed: Vec<Arc<Table>>,
     dropped: Vec<IndexId>,
+    /// Whose statistics are to be collected, where the log is applied.
+    analyzed: Vec<Arc<Table>>,
     /// What was built for it; rubbish if it never becomes visible.
     built: Option<Remains>,
     /// Let go when the catalog is there, in this order.
@@ -84,6 +86,7 @@ impl DdlEffect {
             new.count_rows(entries(old) - entries(new));
             counter.iter().for_each(|&next| new.shared.auto_increment.set(next));
         }
+        self.analyzed.iter().for_each(|table| table.want_statistics());
         core.catalog.store(self.catalog);
         core.checkpoints.drop_indexes(self.dropped);
     }
@@ -141,7 +144,9 @@ impl Engine {
             text.context.timestamp = (core.env.clock.now().0 / 1_000_000) as u32;
         }
         let timestamp = text.context.timestamp;
-        let prepared = core.prepare_ddl(|_| Ok(change.clone()), timestamp, options.into(), wait).await?;
+        let mut prepared = core.prepare_ddl(|_| Ok(change.clone()), timestamp, options.into(), wait).await?;
+        // They are collected already.
+        prepared.effect.analyzed.clear();
         let encoded = core.encode_ddl(text, &prepared.schemas, options)?;
         core.wait_for_room(&session.cancel).await?;
         let pipeline = core.commits.load_full().ok_or(EngineError::ServerReadOnly)?;
@@ -208,7 +213,7 @@ impl Core {
                 // The names mean other tables by now.
                 continue;
             }
-            let Planned { catalog: next, build, key_check, mut altered, renewed, dropped, schemas, .. } =
+            let Planned { catalog: next, build, key_check, mut altered, renewed, dropped, analyzed, schemas, .. } =
                 plan(&catalog, change, timestamp)?;
             if let Some(check) = &key_check {
                 self.check_foreign_keys(check, wait.cancel).await?;
@@ -227,6 +232,7 @@ impl Core {
                 altered,
                 renewed,
                 dropped,
+                analyzed,
                 built,
                 _locks: locks,
                 _under: place.under.cloned(),

@@ -121,6 +121,7 @@ impl Engine {
         }
         let task = run(Arc::downgrade(&core));
         core.env.spawner.spawn_thread("checkpoint", Box::pin(task));
+        core.env.spawner.spawn_thread("statistics", Box::pin(crate::statistics::refresh(Arc::downgrade(&core))));
         Ok(Arc::new(Engine {
             core,
             report: opened.report,
@@ -255,8 +256,7 @@ impl Engine {
         if table.is_temporary() {
             return u64::try_from(table.rows_in_memory()).unwrap_or(0);
         }
-        let in_tree = self.core.views.layers().roots.entries(table.indexes[0].id);
-        in_tree.saturating_add_signed(table.rows_in_memory())
+        self.core.rows_of(table)
     }
 
     /// Bytes that a table takes in the data file: its rows, and its other indexes. What is still in memory is not in it.
@@ -401,6 +401,12 @@ impl Drop for Engine {
 }
 
 impl Core {
+    /// About how many rows a table has that is no temporary one.
+    pub(crate) fn rows_of(&self, table: &Table) -> u64 {
+        let in_tree = self.views.layers().roots.entries(table.indexes[0].id);
+        in_tree.saturating_add_signed(table.rows_in_memory())
+    }
+
     /// Trees without a table were being built, or dropped, at the time of a crash; whether there are any.
     fn forget_orphans(&self) -> bool {
         let catalog = self.catalog.load();

@@ -171,6 +171,7 @@ impl LargeInstall {
         }
         for (table, count) in self.rows.values() {
             table.count_rows(*count);
+            table.shared.statistics.changed(count.unsigned_abs());
         }
         // Until it is in the trees every read looks at its runs.
         core.checkpoints.want();
@@ -277,6 +278,7 @@ fn note(change: &RowChange) -> Result<()> {
     if let Some(after) = &change.after {
         change.table.saw_auto_increment(after)?;
     }
+    change.table.shared.statistics.changed(1);
     match (&change.before, &change.after) {
         (None, Some(_)) => change.table.count_rows(1),
         (Some(_), None) => change.table.count_rows(-1),

@@ -20,6 +20,7 @@
 //! | `bulk` | the same for many transactions at once, where nobody reads yet |
 //! | `source_position` | where the state is in the logs of sources without GTIDs |
 //! | `role` | source or follower, and a log that begins anew |
+//! | `statistics` | what planners know of tables: different values per index, samples |
 //! | `state_at` | the state at a position of the log that is yet to come |
 //! | `gtid_owners` | who is about to commit which GTID that was chosen |
 //! | [`gate`] | what every commit passes, and what can be held shut |
@@ -50,6 +51,7 @@ mod repair;
 mod role;
 mod source_position;
 mod state_at;
+mod statistics;
 mod storage_engine;
 mod temporary;
 #[cfg(test)]
@@ -77,6 +79,7 @@ pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
 pub use repair::{Fetched, IndexRepair, RESTORED_BYTES_MAX, RestoredEntries, RowSource};
 pub use state_at::StateAt;
+pub use statistics::{IndexStatistics, PrefixStatistics, RowSample, TableStatistics};
 pub use storage_engine::StorageEngine;
 pub use store::{Damage, KeySpan, RowSum};
 pub use temporary::TemporaryMemory;

@@ -1,7 +1,7 @@
 //! Settings that may change while the engine runs. Each is read where it is used, every time.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use store::Pacer;
@@ -20,6 +20,7 @@ pub struct Tunables {
     recovery_target_ms: AtomicU64,
     transaction_bytes_max: AtomicU64,
     transaction_memory_bytes: AtomicUsize,
+    refreshes_statistics: AtomicBool,
     /// Of the merges of checkpoints.
     pub(crate) pacer: Arc<Pacer>,
 }
@@ -32,6 +33,7 @@ impl Tunables {
             recovery_target_ms: AtomicU64::new(options.recovery_target.as_millis() as u64),
             transaction_bytes_max: AtomicU64::new(options.transaction_bytes_max),
             transaction_memory_bytes: AtomicUsize::new(options.transaction_memory_bytes),
+            refreshes_statistics: AtomicBool::new(true),
             pacer: Pacer::new(0),
         }
     }
@@ -63,6 +65,16 @@ impl Tunables {
     /// [`EngineOptions::transaction_memory_bytes`]
     pub(crate) fn transaction_memory_bytes(&self) -> usize {
         self.transaction_memory_bytes.load(Ordering::Relaxed)
+    }
+
+    /// Whether statistics are collected again when tables have changed.
+    pub(crate) fn refreshes_statistics(&self) -> bool {
+        self.refreshes_statistics.load(Ordering::Relaxed)
+    }
+
+    /// `innodb_stats_auto_recalc`
+    pub fn set_refreshes_statistics(&self, on: bool) {
+        self.refreshes_statistics.store(on, Ordering::Relaxed);
     }
 
     /// [`EngineOptions::memtable_bytes`]

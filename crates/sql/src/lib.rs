@@ -25,6 +25,7 @@ mod dml;
 pub mod exec;
 pub mod expr;
 mod functions;
+mod histogram;
 mod information_schema;
 mod load;
 pub mod parse;

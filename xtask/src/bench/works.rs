@@ -43,6 +43,8 @@ pub(crate) enum Action {
     Large { gigabytes: u64 },
     /// The sums of a table of so many GB: of one server, and compared with a copy's.
     Checksum { gigabytes: u64 },
+    /// The queries of TPC-H.
+    Tpch,
     /// The rate of short commits beside a read view that stays open for so many seconds.
     View { seconds: u32 },
 }
@@ -52,7 +54,12 @@ impl Action {
     pub(crate) fn is_long(&self) -> bool {
         matches!(
             self,
-            Action::Replica | Action::Steady(_) | Action::Large { .. } | Action::Checksum { .. } | Action::View { .. }
+            Action::Replica
+                | Action::Steady(_)
+                | Action::Large { .. }
+                | Action::Checksum { .. }
+                | Action::View { .. }
+                | Action::Tpch
         )
     }
 }
@@ -136,6 +143,7 @@ pub(crate) const WORKS: &[Work] = &[
         Action::Checksum { gigabytes: 20 },
         0.0,
     ),
+    other("tpch", "the 22 queries of TPC-H, with `--scale`", Action::Tpch, 1.0),
     other(
         "view",
         "short commits beside a read view of ten minutes, and without one",

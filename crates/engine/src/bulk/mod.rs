@@ -108,7 +108,10 @@ impl Engine {
         // Nothing goes ahead of its turn because it is the next to be published: a batch nearly always is. If memory is full of what
         // comes after it, it belongs to what is frozen next.
         core.wait_for_room_of_bulk(batch.first).await?;
-        writes.rows.drain().for_each(|(_, (table, count))| table.count_rows(count));
+        for (_, (table, count)) in writes.rows.drain() {
+            table.count_rows(count);
+            table.shared.statistics.changed(count.unsigned_abs());
+        }
         let _installs = core.checkpoints.installs.read();
         let memtable = core.memtable_for(batch.first);
         debug_assert!(Arc::ptr_eq(&memtable, &core.memtable_for(batch.last)), "no boundary falls into a batch");

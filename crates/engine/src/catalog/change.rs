@@ -91,6 +91,10 @@ pub enum CatalogChange {
     RenameTables(Vec<(TableName, TableName)>),
     /// ALTER TABLE, CREATE INDEX, DROP INDEX
     AlterTable(Box<AlterTable>),
+    /// ANALYZE TABLE: nothing in the catalog. Whoever applies the log collects statistics of its own.
+    Analyze(Vec<TableName>),
+    /// ANALYZE TABLE … UPDATE HISTOGRAM and DROP HISTOGRAM: those of columns by name, `None` drops.
+    Histograms(TableName, Vec<(String, Option<Arc<str>>)>),
     /// TRUNCATE TABLE
     Truncate(TableName),
     /// CREATE, ALTER, DROP USER, GRANT, REVOKE, SET PASSWORD: accounts by name (`user@host`), `None` drops.

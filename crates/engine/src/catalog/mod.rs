@@ -50,6 +50,9 @@ pub struct Database {
 /// What `sql` says of each account, by name.
 type Accounts = BTreeMap<String, Arc<serde_json::Value>>;
 
+/// What `sql` says of the values of columns, by table and name of the column.
+type Histograms = BTreeMap<(TableId, String), Arc<str>>;
+
 /// Which accounts a catalog had: catalogs between two changes of accounts have the same ones.
 #[derive(Clone, Debug, Default)]
 pub struct AccountsVersion(Weak<Accounts>);
@@ -64,6 +67,8 @@ pub struct Catalog {
     children: BTreeMap<TableName, BTreeSet<TableId>>,
     /// Shared by all catalogs between two changes of accounts.
     accounts: Arc<Accounts>,
+    /// Shared by all catalogs between two changes of histograms.
+    histograms: Arc<Histograms>,
     /// Of the session that this catalog is for: they hide others of their names, and are in no list.
     temporary: BTreeMap<TableName, Arc<Table>>,
     next_table: TableId,
@@ -88,6 +93,7 @@ impl Catalog {
             by_id: HashMap::new(),
             children: BTreeMap::new(),
             accounts: Arc::default(),
+            histograms: Arc::default(),
             temporary: BTreeMap::new(),
             next_table: TableId(storage::FIRST_USER_ID),
             next_index: IndexId(storage::FIRST_USER_ID),
@@ -182,6 +188,21 @@ impl Catalog {
     /// All accounts, by name.
     pub fn accounts(&self) -> impl Iterator<Item = (&str, &Arc<serde_json::Value>)> {
         self.accounts.iter().map(|(name, account)| (name.as_str(), account))
+    }
+
+    /// The histogram of a column, as `sql` wrote it.
+    pub fn histogram(&self, table: TableId, column: &str) -> Option<&Arc<str>> {
+        if self.histograms.is_empty() {
+            return None;
+        }
+        self.histograms.get(&(table, column.to_owned()))
+    }
+
+    /// The histograms of a table, by column.
+    pub fn histograms(&self, table: TableId) -> impl Iterator<Item = (&str, &Arc<str>)> {
+        let from = self.histograms.range((table, String::new())..);
+        let own = from.take_while(move |((of, _), _)| *of == table);
+        own.map(|((_, column), histogram)| (column.as_str(), histogram))
     }
 
     /// How many tables there are.

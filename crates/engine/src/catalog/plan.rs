@@ -51,6 +51,8 @@ pub(crate) struct Planned {
     pub(crate) renewed: Vec<Arc<Table>>,
     /// Indexes that nobody can use any more.
     pub(crate) dropped: Vec<IndexId>,
+    /// Tables whose statistics are to be collected.
+    pub(crate) analyzed: Vec<Arc<Table>>,
     /// Databases that are touched.
     pub(crate) schemas: Vec<String>,
     /// Of tables that are made or changed: the statement's time in the log.
@@ -73,6 +75,8 @@ pub(crate) fn locked_tables(catalog: &Catalog, change: &CatalogChange) -> Vec<Ta
         }
         CatalogChange::Truncate(name) => find(name).into_iter().collect(),
         CatalogChange::Nothing
+        | CatalogChange::Analyze(_)
+        | CatalogChange::Histograms(..)
         | CatalogChange::CreateDatabase(_)
         | CatalogChange::AlterDatabase(_)
         | CatalogChange::Accounts(_) => Vec::new(),
@@ -97,10 +101,22 @@ pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> 
     next.version += 1;
     next.changed.clear();
     let (renewed, dropped, schemas) = (Vec::new(), Vec::new(), Vec::new());
-    let mut planned =
-        Planned { catalog: next, build: None, key_check: None, altered: None, renewed, dropped, schemas, timestamp };
+    let analyzed = Vec::new();
+    let mut planned = Planned {
+        catalog: next,
+        build: None,
+        key_check: None,
+        altered: None,
+        renewed,
+        dropped,
+        analyzed,
+        schemas,
+        timestamp,
+    };
     match change {
         CatalogChange::Nothing => {}
+        CatalogChange::Analyze(names) => planned.analyze(&names),
+        CatalogChange::Histograms(table, histograms) => planned.histograms(&table, histograms)?,
         CatalogChange::CreateDatabase(database) => planned.create_database(database)?,
         CatalogChange::AlterDatabase(database) => planned.alter_database(database)?,
         CatalogChange::DropDatabase(name) => planned.drop_database(&name)?,
@@ -115,6 +131,7 @@ pub(crate) fn plan(catalog: &Catalog, change: CatalogChange, timestamp: u32) -> 
         CatalogChange::Accounts(accounts) => planned.accounts(accounts),
     }
     planned.catalog.renew_parents(catalog)?;
+    planned.catalog.drop_histograms(catalog);
     planned.schemas.sort();
     planned.schemas.dedup();
     Ok(planned)
@@ -193,13 +210,38 @@ impl Planned {
         })
     }
 
+    fn histograms(&mut self, name: &TableName, histograms: Vec<(String, Option<Arc<str>>)>) -> Result<()> {
+        self.touch(&name.schema);
+        let table = self.catalog.base_table(&name.schema, &name.name);
+        let id = table.ok_or_else(|| EngineError::NoSuchTable(name.to_string()))?.id();
+        let known = Arc::make_mut(&mut self.catalog.histograms);
+        for (column, histogram) in histograms {
+            match histogram {
+                Some(histogram) => drop(known.insert((id, column), histogram)),
+                None => drop(known.remove(&(id, column))),
+            }
+        }
+        Ok(())
+    }
+
+    fn analyze(&mut self, names: &[TableName]) {
+        for name in names {
+            self.touch(&name.schema);
+            self.analyzed.extend(self.catalog.base_table(&name.schema, &name.name).cloned());
+        }
+    }
+
     fn truncate(&mut self, name: &TableName) -> Result<()> {
         self.touch(&name.schema);
         let table = self.catalog.remove_table(name)?;
         self.dropped.extend(table.indexes.iter().map(|index| index.id));
         let mut def = TableDef::clone(&table.def);
         def.auto_increment_start = 1;
-        self.create_table(def)
+        self.create_table(def)?;
+        // They stay, as in MySQL.
+        let kept: Vec<_> =
+            self.catalog.histograms(table.id()).map(|(column, kept)| (column.to_owned(), Some(kept.clone()))).collect();
+        if kept.is_empty() { Ok(()) } else { self.histograms(name, kept) }
     }
 
     fn alter_table(&mut self, alter: AlterTable) -> Result<()> {
@@ -330,6 +372,34 @@ impl Catalog {
     fn replace_table(&mut self, table: Table) -> Result<()> {
         self.remove_table(&TableName::new(&table.def.schema, &table.def.name))?;
         self.add_table(Arc::new(table))
+    }
+
+    /// Forgets the histograms of tables and columns that are there no more, or are others.
+    fn drop_histograms(&mut self, before: &Catalog) {
+        if self.histograms.is_empty() {
+            return;
+        }
+        for id in self.changed.clone() {
+            let old = before.by_id.get(&id);
+            let is_same = |name: &str| match (old, self.by_id.get(&id)) {
+                (_, None) => false,
+                (None, Some(_)) => true,
+                (Some(old), Some(new)) => {
+                    let of = |table: &Table| table.def.columns.iter().find(|column| column.name == name).cloned();
+                    let (old, new) = (of(old), of(new));
+                    old.zip(new).is_some_and(|(old, new)| old.ty == new.ty && old.collation == new.collation)
+                }
+            };
+            let gone: Vec<String> = self
+                .histograms(id)
+                .filter(|(column, _)| !is_same(column))
+                .map(|(column, _)| column.to_owned())
+                .collect();
+            if !gone.is_empty() {
+                let known = Arc::make_mut(&mut self.histograms);
+                gone.into_iter().for_each(|column| drop(known.remove(&(id, column))));
+            }
+        }
     }
 
     /// The parents whose children are others than before become other tables: see the module's header.

@@ -3,6 +3,7 @@
 //! ```text
 //!   c                    {"next_table": 1007, "next_index": 1019}
 //!   d  name              {"name": "shop", "collation": 255}
+//!   h  table id, u64 BE, name of a column     its histogram, whatever `sql` says of it
 //!   t  table id, u64 BE  the definition of the table, names and indexes included
 //!   u  user@host         whatever `sql` says of an account
 //! ```
@@ -66,6 +67,12 @@ fn rows(catalog: &Catalog, other: &Catalog, changed: &BTreeSet<TableId>) -> Resu
             rows.insert(key(b't', &id.0.to_be_bytes()), Some(json(&*table.def)?));
         }
     }
+    if !Arc::ptr_eq(&catalog.histograms, &other.histograms) {
+        for ((table, column), histogram) in &*catalog.histograms {
+            let rest = [&table.0.to_be_bytes()[..], column.as_bytes()].concat();
+            rows.insert(key(b'h', &rest), Some(Bytes::copy_from_slice(histogram.as_bytes())));
+        }
+    }
     for (name, account) in &*catalog.accounts {
         let is_shared = other.accounts.get(name).is_some_and(|same| Arc::ptr_eq(same, account));
         if !is_shared {
@@ -90,6 +97,12 @@ pub(crate) fn load(rows: impl IntoIterator<Item = (Bytes, Bytes)>, meta: &Meta) 
                 let database = Database { name: row.name.clone(), collation: CollationId(row.collation) };
                 catalog.databases.insert(row.name, Arc::new(Schema { database, tables: BTreeMap::new() }));
             }
+            Some(b'h') => {
+                let damaged = || EngineError::Corrupt(format!("catalog: impossible row {:02x?}", &key[..]));
+                let (table, column) = key[1..].split_first_chunk::<8>().ok_or_else(damaged)?;
+                let of = (TableId(u64::from_be_bytes(*table)), String::from_utf8_lossy(column).into_owned());
+                Arc::make_mut(&mut catalog.histograms).insert(of, String::from_utf8_lossy(&value).into());
+            }
             // Databases come before tables in the order of the keys.
             Some(b't') => {
                 let def: TableDef = parse(&value)?;
@@ -97,7 +110,9 @@ pub(crate) fn load(rows: impl IntoIterator<Item = (Bytes, Bytes)>, meta: &Meta) 
                 let next = meta.auto_increment.get(&def.id.0).copied().unwrap_or(def.auto_increment_start);
                 shared.auto_increment.set(next);
                 shared.generated_keys.set(meta.generated_keys.get(&def.id.0).copied().unwrap_or(next));
-                catalog.add_table(Arc::new(Table::new(Arc::new(def), CommitNumber(0), shared)))?;
+                let table = Arc::new(Table::new(Arc::new(def), CommitNumber(0), shared));
+                meta.statistics.get(&table.id().0).into_iter().for_each(|stored| stored.restore(&table));
+                catalog.add_table(table)?;
             }
             Some(b'u') => {
                 let name = String::from_utf8_lossy(&key[1..]).into_owned();

@@ -12,6 +12,8 @@ use store::Compression;
 use types::table::TableCodec;
 use types::{ColumnType, TableDef, TypeError};
 
+use crate::statistics::KnownStatistics;
+
 /// One form of a table. ALTER makes a new one; statements hold the one they were planned with.
 pub struct Table {
     /// Columns and indexes.
@@ -45,6 +47,8 @@ pub(crate) struct TableShared {
     pub(crate) generated_keys: AutoIncrement,
     /// Rows inserted less rows deleted since the engine was opened, or the last checkpoint counted its tree.
     pub(crate) row_delta: AtomicI64,
+    /// What planners know of it.
+    pub(crate) statistics: KnownStatistics,
 }
 
 impl TableShared {

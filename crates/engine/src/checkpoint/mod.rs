@@ -48,6 +48,7 @@ use crate::error::{EngineError, Result};
 use crate::memtable::Memtable;
 use crate::prepared::KeptPrepared;
 use crate::source_position::SourcePositions;
+use crate::statistics::StoredStatistics;
 use crate::turn::Turn;
 use crate::view::Mark;
 
@@ -86,6 +87,9 @@ pub(crate) struct Meta {
     /// The same for generated primary keys beside AUTO_INCREMENT. Folders of older builds have none: one counter was for both.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub(crate) generated_keys: BTreeMap<u64, u64>,
+    /// Statistics by table id, as they were known at the time. Folders of older builds have none.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub(crate) statistics: BTreeMap<u64, StoredStatistics>,
 }
 
 impl Meta {

@@ -21,6 +21,7 @@ use crate::memtable::Memtable;
 use crate::memtable::chain::BUILT;
 use crate::memtable::stamp::StampState;
 use crate::prepared::KeptPrepared;
+use crate::statistics::StoredStatistics;
 use crate::view::{Layers, Mark, ViewSlot};
 
 /// How long views that are older than the checkpoint may still end by themselves before they get trees of their own.
@@ -255,6 +256,10 @@ impl Core {
             source_positions: mark.positions.clone(),
             prepared: KeptPrepared::of(&mark.prepared),
             recovery_rate: self.checkpoints.shown_recovery_rate(),
+            statistics: catalog
+                .all_tables()
+                .filter_map(|table| Some((table.id().0, StoredStatistics::of(table)?)))
+                .collect(),
             auto_increment: counted.map(|table| (table.id().0, table.auto_increment().peek())).collect(),
             generated_keys: with_key.map(|table| (table.id().0, table.shared.generated_keys.peek())).collect(),
         }

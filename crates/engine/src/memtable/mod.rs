@@ -22,6 +22,7 @@
 
 pub(crate) mod chain;
 mod key;
+mod marks;
 pub(crate) mod stamp;
 mod tree;
 

@@ -2,6 +2,10 @@
 //!
 //! A `BTreeMap` with short keys inside its nodes: cache misses are what an install costs, and a tree with wide nodes has
 //! half of a skip list's. One lock per index; it is held for one key, or for one chunk of a scan.
+//!
+//! Such a map does not know how many keys are in a range, and cannot give its n-th one. So some keys are *marked* as they come, each with
+//! the same chance, which is halved when there are too many marks: what the planner asks of a large tree is asked of its marks
+//! ([`marks`](super::marks)).
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,10 +14,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use base::CommitNumber;
 use bytes::Bytes;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
+use store::Draw;
 
 use super::chain::{Chain, Version};
 use super::key::Key;
+use super::marks::Marks;
 use super::stamp::{StampState, VersionStamp};
 use crate::read::Selector;
 
@@ -21,6 +27,9 @@ use crate::read::Selector;
 const KEY_OVERHEAD_BYTES: usize = (size_of::<Key>() + size_of::<Chain>()) * 5 / 3;
 /// What a version takes beside its value, with what counts the value's readers.
 const VERSION_OVERHEAD_BYTES: usize = size_of::<Version>() + 32;
+
+/// A tree with more keys is not walked to draw some of them.
+const WALKED_KEYS_MAX: usize = 4096;
 
 /// A chain is pruned when it has grown to this, or twice this, or four times this …: a hot row under a long read view, of
 /// which nothing can be pruned, is not looked through at each install.
@@ -42,6 +51,8 @@ pub(crate) type Range<'a> = (Bound<&'a [u8]>, Bound<&'a [u8]>);
 #[derive(Debug, Default)]
 pub(crate) struct IndexTree {
     keys: RwLock<BTreeMap<Key, Chain>>,
+    /// Locked after `keys`, for a key in very many.
+    marks: Mutex<Marks>,
     /// Counts installs: a scan that reads the same number before and after taking its locks has missed nothing.
     installs: AtomicU64,
 }
@@ -53,8 +64,12 @@ impl IndexTree {
         let value_bytes = version.value_bytes();
         let mut grown = (VERSION_OVERHEAD_BYTES + value_bytes) as isize;
         let mut keys = self.keys.write();
+        let before = keys.len();
         match keys.entry(Key::new(key)) {
             Entry::Vacant(entry) => {
+                if let Some(rank) = Marks::rank_of(before) {
+                    self.marks.lock().add(entry.key(), rank);
+                }
                 grown += (KEY_OVERHEAD_BYTES + entry.key().heap_bytes()) as isize;
                 entry.insert(Chain::One(version));
             }
@@ -89,6 +104,12 @@ impl IndexTree {
             KEY_OVERHEAD_BYTES + key.heap_bytes() + VERSION_OVERHEAD_BYTES + value_bytes
         };
         let grown: usize = versions.iter().map(bytes).sum();
+        {
+            let mut marks = self.marks.lock();
+            for (number, (key, _)) in versions.iter().enumerate() {
+                Marks::rank_of(number).into_iter().for_each(|rank| marks.add(key, rank));
+            }
+        }
         *keys = versions.into_iter().map(|(key, version)| (key, Chain::One(version))).collect();
         self.installs.fetch_add(1, Ordering::Release);
         grown as isize
@@ -140,15 +161,39 @@ impl IndexTree {
         }
     }
 
-    /// How many of the range's keys now have a value more (positive) or less than below. A look at some of them, at most
-    /// `sample` keys.
-    pub(crate) fn count(&self, range: Range<'_>, sample: usize) -> usize {
-        let mut count = 0;
-        self.walk(range, false, |_, chain| {
-            count += usize::from(chain.newest().is_some_and(|version| version.value.is_some()));
-            count < sample
+    /// About how many keys with a value a range has. Up to `exact` keys are looked at; what is more is told from the marks.
+    pub(crate) fn count(&self, range: Range<'_>, exact: usize) -> usize {
+        let (mut keys, mut rows) = (0, 0);
+        let ended = self.walk(range, false, |_, chain| {
+            keys += 1;
+            rows += usize::from(chain.newest().is_some_and(|version| version.value.is_some()));
+            keys < exact
         });
-        count
+        if ended || is_empty(range) {
+            return rows;
+        }
+        let all = self.marks.lock().count(range).clamp(keys, self.len());
+        (all as f64 * rows as f64 / keys as f64) as usize
+    }
+
+    /// Some of the keys, at most `count`, each drawn with the same chance, ascending.
+    pub(crate) fn some_keys(&self, count: usize, draw: &mut Draw) -> Vec<Key> {
+        let keys = self.keys.read();
+        if keys.len() > WALKED_KEYS_MAX {
+            drop(keys);
+            return self.marks.lock().some(count, draw);
+        }
+        let places = draw.ascending(count, keys.len() as u64);
+        let mut found = Vec::with_capacity(places.len());
+        let (mut rest, mut at) = (keys.keys(), 0);
+        let mut key = rest.next();
+        for place in places {
+            while at < place {
+                (key, at) = (rest.next(), at + 1);
+            }
+            found.extend(key.cloned());
+        }
+        found
     }
 
     /// Moves the versions above `upto` into `newer`, where they belong before what is there. Gives bytes moved.

@@ -27,8 +27,8 @@ impl DdlPlanner for Words {
 }
 
 /// `create database`, `create NAME`, `create blobs`, `drop NAME`, `truncate NAME`, `rename NAME NAME`, `add index NAME`, `drop index NAME`,
-/// `add unique NAME`, `widen NAME`, `compress NAME lz4`.
-pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
+/// `add unique NAME`, `widen NAME`, `compress NAME lz4`, `analyze NAME`, `histogram NAME COLUMN TEXT`.
+pub(crate) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, SqlError> {
     let words: Vec<&str> = sql.split(' ').collect();
     let name = |name: &str| TableName::new("test", name);
     let table =
@@ -59,6 +59,10 @@ pub(super) fn change_of(sql: &str, catalog: &Catalog) -> Result<CatalogChange, S
         ["add", "index", old] => alter(old, &|def| def.indexes.push(index("extra", vec![1, 2], false))),
         ["add", "unique", old] => alter(old, &|def| def.indexes.push(index("unique_k", vec![1], true))),
         ["drop", "index", old] => alter(old, &|def| def.indexes.truncate(3)),
+        ["analyze", old] => Ok(CatalogChange::Analyze(vec![name(old)])),
+        ["histogram", old, column, text] => {
+            Ok(CatalogChange::Histograms(name(old), vec![(column.into(), Some(text.into()))]))
+        }
         ["widen", old] => widen(table(old)?),
         ["compress", old, how] => alter(old, &|def| def.options = vec![("COMPRESSION".into(), format!("'{how}'"))]),
         _ => Err(SqlError::unknown(format!("what is '{sql}'?"))),
@@ -108,7 +112,7 @@ fn index(name: &str, columns: Vec<usize>, unique: bool) -> IndexDef {
 }
 
 /// `(id INT PRIMARY KEY AUTO_INCREMENT, k INT, u INT, KEY (k), UNIQUE (u))`
-pub(super) fn table_def(name: &str) -> TableDef {
+pub(crate) fn table_def(name: &str) -> TableDef {
     let int = || ColumnType::Int { unsigned: false };
     let mut id = ColumnDef::new("id", int()).not_null();
     id.auto_increment = true;
@@ -138,17 +142,17 @@ fn blob_table() -> TableDef {
 }
 
 /// Compresses table `t` in a way that depends on a seed; what was written before stays as it is.
-pub(super) async fn compress(engine: &Arc<Engine>, seed: u64) -> Result<()> {
+pub(crate) async fn compress(engine: &Arc<Engine>, seed: u64) -> Result<()> {
     ddl(engine, ["compress t none", "compress t lz4", "compress t zstd"][seed as usize % 3]).await
 }
 
-pub(super) fn options() -> EngineOptions {
+pub(crate) fn options() -> EngineOptions {
     let log = LogOptions { fill_ahead: 64 << 10, ..LogOptions::default() };
     EngineOptions { page_cache_bytes: 4 << 20, max_binlog_bytes: 64 << 10, log, ..EngineOptions::default() }
 }
 
 /// Opens, recovers, lets sessions write; makes the database and table `t` at the first time.
-pub(super) async fn open(env: Env, options: EngineOptions) -> Result<Arc<Engine>> {
+pub(crate) async fn open(env: Env, options: EngineOptions) -> Result<Arc<Engine>> {
     let engine = Engine::open(env, options, Arc::new(Words)).await?;
     recover(&engine).await?;
     engine.start_commits(CommitSettings::default())?;
@@ -163,7 +167,7 @@ pub(super) async fn open(env: Env, options: EngineOptions) -> Result<Arc<Engine>
 }
 
 /// Applies the log behind the checkpoint.
-pub(super) async fn recover(engine: &Engine) -> Result<()> {
+pub(crate) async fn recover(engine: &Engine) -> Result<()> {
     let (mut number, position) = engine.checkpoint_at_open();
     let mut reader = engine.log().reader(position);
     let memory = engine.options().install_memory_bytes as u64;
@@ -225,7 +229,7 @@ fn changes_of(engine: &Engine, event: &RawEvent<'_>, map: &mut Option<TableMap>,
     }
 }
 
-pub(super) async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogTransaction) -> Result<()> {
+pub(crate) async fn apply(engine: &Engine, number: CommitNumber, transaction: &binlog::LogTransaction) -> Result<()> {
     let mut map: Option<TableMap> = None;
     let mut changes = Vec::new();
     for event in transaction.events() {
@@ -244,19 +248,19 @@ pub(super) async fn apply(engine: &Engine, number: CommitNumber, transaction: &b
     engine.install(number, &changes).await
 }
 
-pub(super) async fn ddl(engine: &Arc<Engine>, sql: &str) -> Result<()> {
+pub(crate) async fn ddl(engine: &Arc<Engine>, sql: &str) -> Result<()> {
     let change = change_of(sql, &engine.catalog())?;
     let text = DdlText { sql: sql.into(), ..DdlText::default() };
     engine.execute_ddl(change, text, &TxnOptions::new(SessionHandle::internal())).await?;
     Ok(())
 }
 
-pub(super) fn begin(engine: &Arc<Engine>) -> Transaction {
+pub(crate) fn begin(engine: &Arc<Engine>) -> Transaction {
     engine.begin(TxnOptions::new(SessionHandle::internal()))
 }
 
 /// One transaction: row `(id, id, id)` of table `t`.
-pub(super) async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
+pub(crate) async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
     let table = engine.catalog().table("test", "t").unwrap().clone();
     let mut transaction = begin(engine);
     transaction.lock_table(&table, TableMode::IntentExclusive).await?;
@@ -266,12 +270,12 @@ pub(super) async fn insert_one(engine: &Arc<Engine>, id: i64) -> Result<()> {
 }
 
 /// Entries of an index that a new transaction sees.
-pub(super) async fn count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> usize {
+pub(crate) async fn count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> usize {
     try_count(engine, table, index_number).await.unwrap()
 }
 
 /// The same, or why it cannot see them.
-pub(super) async fn try_count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> Result<usize> {
+pub(crate) async fn try_count(engine: &Arc<Engine>, table: &Arc<Table>, index_number: usize) -> Result<usize> {
     let mut transaction = begin(engine);
     let mut scan = transaction.scan(table, index_number, KeyRange::all(), Direction::Forward, ReadMode::Consistent);
     let mut entries = Vec::new();
@@ -280,11 +284,11 @@ pub(super) async fn try_count(engine: &Arc<Engine>, table: &Arc<Table>, index_nu
 }
 
 /// The engine of a new world.
-pub(super) fn machine(seed: u64) -> SimMachine {
+pub(crate) fn machine(seed: u64) -> SimMachine {
     SimMachine::new(seed)
 }
 
-pub(super) fn row(table: &Table, id: i64, k: Option<i64>, u: Option<i64>) -> Bytes {
+pub(crate) fn row(table: &Table, id: i64, k: Option<i64>, u: Option<i64>) -> Bytes {
     let value = |n: Option<i64>| n.map_or(Value::Null, Value::Int);
     let mut values = vec![Value::Int(id), value(k), value(u)];
     values.resize(table.def.columns.len(), Value::Int(id + k.unwrap_or(0)));
@@ -292,13 +296,13 @@ pub(super) fn row(table: &Table, id: i64, k: Option<i64>, u: Option<i64>) -> Byt
 }
 
 /// `id:k:u`
-pub(super) fn show(table: &Table, row: &Bytes) -> String {
+pub(crate) fn show(table: &Table, row: &Bytes) -> String {
     let mut values = Vec::new();
     table.codec.row.decode(row, &mut values).unwrap();
     show_values(&values)
 }
 
-pub(super) fn show_values(values: &[Value]) -> String {
+pub(crate) fn show_values(values: &[Value]) -> String {
     let show = |value: &Value| match value {
         Value::Int(n) => n.to_string(),
         Value::Null => "-".to_string(),
@@ -307,12 +311,12 @@ pub(super) fn show_values(values: &[Value]) -> String {
     values.iter().map(show).collect::<Vec<_>>().join(":")
 }
 
-pub(super) fn key(table: &Table, id: i64) -> Bytes {
+pub(crate) fn key(table: &Table, id: i64) -> Bytes {
     table.codec.prefix(0, &[Value::Int(id)]).unwrap()
 }
 
 /// Runs so many seeds, or those that the environment names.
-pub(super) fn with_seeds(count: u64, run: impl Fn(u64) + std::panic::RefUnwindSafe) {
+pub(crate) fn with_seeds(count: u64, run: impl Fn(u64) + std::panic::RefUnwindSafe) {
     let seeds = std::env::var("SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(count);
     let first = std::env::var("SEED").ok().and_then(|seed| seed.parse().ok()).unwrap_or(0);
     for seed in first..first + seeds {

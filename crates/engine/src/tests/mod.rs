@@ -20,7 +20,7 @@ mod crash;
 mod damage;
 mod dependencies;
 mod faults;
-mod fixture;
+pub(crate) mod fixture;
 mod freeze;
 mod full;
 mod gtids;

@@ -327,26 +327,33 @@ pub(super) async fn give_way(number: usize) {
     }
 }
 
-/// Rows inserted less rows deleted, by table (neighbours only: one that comes again later is there twice).
-pub(super) fn count_rows(steps: &[Step]) -> Vec<(Arc<Table>, i64)> {
-    let mut counts: Vec<(Arc<Table>, i64)> = Vec::new();
+/// Rows inserted less rows deleted, and changes of rows, by table (neighbours only: one that comes again later is there twice).
+pub(super) fn count_rows(steps: &[Step]) -> Vec<(Arc<Table>, i64, u64)> {
+    let mut counts: Vec<(Arc<Table>, i64, u64)> = Vec::new();
     for step in steps {
         let (table, delta) = match step {
             Step::Insert { table, .. } => (table, 1),
             Step::Delete { table, .. } => (table, -1),
-            Step::Query(_) | Step::Update { .. } => continue,
+            Step::Update { table, .. } => (table, 0),
+            Step::Query(_) => continue,
         };
         match counts.last_mut() {
-            Some((other, sum)) if Arc::ptr_eq(other, table) => *sum += delta,
-            _ => counts.push((table.clone(), delta)),
+            Some((other, sum, changes)) if Arc::ptr_eq(other, table) => {
+                *sum += delta;
+                *changes += 1;
+            }
+            _ => counts.push((table.clone(), delta, 1)),
         }
     }
     counts
 }
 
 /// Keeps the tables' counts of rows.
-pub(super) fn tell_rows(counts: Vec<(Arc<Table>, i64)>) {
-    counts.into_iter().for_each(|(table, sum)| table.count_rows(sum));
+pub(super) fn tell_rows(counts: Vec<(Arc<Table>, i64, u64)>) {
+    for (table, sum, changes) in counts {
+        table.count_rows(sum);
+        table.shared.statistics.changed(changes);
+    }
 }
 
 impl Core {

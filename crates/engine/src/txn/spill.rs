@@ -52,14 +52,14 @@ struct Part {
     /// Where its events end.
     events_end: u64,
     /// Rows that it inserts less those that it deletes.
-    rows: Vec<(Arc<Table>, i64)>,
+    rows: Vec<(Arc<Table>, i64, u64)>,
 }
 
 /// What a transaction has written, ready to be committed.
 pub(super) struct Finished {
     pub(super) runs: Runs,
     pub(super) events: LargeEvents,
-    pub(super) rows: Vec<(Arc<Table>, i64)>,
+    pub(super) rows: Vec<(Arc<Table>, i64, u64)>,
 }
 
 /// The later half of a window.

@@ -35,6 +35,7 @@ pub(crate) fn apply(engine: &Engine, name: &str, value: &SettingValue) {
     match name {
         "checkpoint_log_size" => tunables.set_checkpoint_log_bytes(number),
         "checkpoint_write_rate" => tunables.set_checkpoint_write_rate(number),
+        "innodb_stats_auto_recalc" => engine.tunables().set_refreshes_statistics(value.as_bool()),
         "innodb_deadlock_detect" => engine.set_deadlock_detect(value.as_bool()),
         "binlog_cache_size" => tunables.set_transaction_memory_bytes(number as usize),
         "max_binlog_cache_size" => tunables.set_transaction_bytes_max(number),

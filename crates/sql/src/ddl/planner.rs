@@ -7,11 +7,11 @@ use types::CollationId;
 
 use super::{DdlContext, plan_ddl, render_user};
 use crate::expr::{SqlMode, Warnings};
-use crate::parse::ast::Statement;
+use crate::parse::ast::{Admin, Histogram, HistogramChange, Statement, TableMaintenance, TableName};
 use crate::parse::{ParseContext, parse_one};
 use crate::settings;
 
-/// Understands the definitions in a log: those that this server wrote, and those of a MySQL source.
+/// Understands the definitions in a log: those that this server wrote, and those of a MySQL source. ANALYZE TABLE is among them.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Planner;
 
@@ -20,6 +20,13 @@ impl DdlPlanner for Planner {
         let logged = &text.context;
         let sql_mode = SqlMode(logged.sql_mode);
         let parsed = parse_one(&text.sql, &ParseContext { sql_mode, long_accounts: true, ..ParseContext::default() })?;
+        let database = Some(logged.schema.as_str()).filter(|schema| !schema.is_empty());
+        if let Statement::Admin(Admin::Tables { what: TableMaintenance::Analyze, tables, .. }) = &parsed.statement {
+            return Ok(analyze(tables, database));
+        }
+        if let Statement::Admin(Admin::Histogram(histogram)) = &parsed.statement {
+            return Ok(histograms(histogram, database));
+        }
         let Statement::Ddl(ddl) = &parsed.statement else {
             let message = format!("a statement in the log is no definition: {}", parsed.trimmed());
             return Err(SqlError::new(codes::UNKNOWN_ERROR, message));
@@ -28,7 +35,7 @@ impl DdlPlanner for Planner {
         let warnings = Warnings::default();
         let context = DdlContext {
             catalog,
-            database: Some(logged.schema.as_str()).filter(|schema| !schema.is_empty()),
+            database,
             sql_mode,
             character_set: known(logged.charsets[1]).charset(),
             collation_server: known(logged.charsets[2]),
@@ -49,6 +56,28 @@ impl DdlPlanner for Planner {
         };
         plan_ddl(ddl, &context).map(|planned| planned.change)
     }
+}
+
+/// ANALYZE TABLE.
+fn analyze(tables: &[TableName], database: Option<&str>) -> CatalogChange {
+    let name = |table: &TableName| {
+        let schema = table.schema.as_deref().or(database)?;
+        Some(engine::TableName::new(schema, &*table.name))
+    };
+    CatalogChange::Analyze(tables.iter().filter_map(name).collect())
+}
+
+/// What a histogram is, as the log says it: in full. Of another form nothing is taken over: it was for who wrote it.
+fn histograms(histogram: &Histogram, database: Option<&str>) -> CatalogChange {
+    let named = histogram.tables.first().and_then(|table| Some((table.schema.as_deref().or(database)?, &*table.name)));
+    let text = match &histogram.change {
+        HistogramChange::Data(text) => Some(text.as_str().into()),
+        HistogramChange::Drop => None,
+        HistogramChange::Update { .. } => return CatalogChange::Nothing,
+    };
+    let Some((schema, name)) = named else { return CatalogChange::Nothing };
+    let columns = histogram.columns.iter().map(|column| (column.clone(), text.clone()));
+    CatalogChange::Histograms(engine::TableName::new(schema, name), columns.collect())
 }
 
 fn known(id: u16) -> CollationId {

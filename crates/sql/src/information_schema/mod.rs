@@ -198,6 +198,10 @@ impl Described {
         }
         for table in source.tables() {
             if wanted.table(&table.def.schema, &table.def.name, &context.eval) {
+                if self.needs_statistics {
+                    // Of a damaged table nothing may be known.
+                    source.engine().statistics(table).await.ok();
+                }
                 keep(&(self.of_table)(source, table, wanted), context, kept).await?;
             }
         }

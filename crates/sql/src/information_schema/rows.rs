@@ -5,7 +5,7 @@ use std::sync::Arc;
 use base::SqlError;
 use engine::{Catalog, Engine, Table};
 use jiff::tz::TimeZone;
-use types::{ColumnDef, ColumnType, TableDef, Value};
+use types::{ColumnDef, ColumnType, Value};
 
 use super::DATABASES;
 use crate::account::{self, Account, Privilege, Privileges};
@@ -365,7 +365,7 @@ fn precision(ty: &ColumnType) -> (Option<u64>, Option<u64>) {
     }
 }
 
-pub(super) fn statistics(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+pub(super) fn statistics(_: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
     let def = &table.def;
     let row = |index: Vec<Value>| {
         let mut fields = index.into_iter();
@@ -374,17 +374,27 @@ pub(super) fn statistics(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> 
         row.extend(fields);
         Some(row)
     };
-    index_rows(def, source.shared.engine.estimate_rows(table)).into_iter().filter_map(row).collect()
+    index_rows(table).into_iter().filter_map(row).collect()
 }
 
-/// Lines of SHOW INDEX.
-pub(crate) fn index_rows(def: &TableDef, row_count: u64) -> Vec<Vec<Value>> {
+/// Histograms, of columns that the account may read.
+pub(super) fn column_statistics(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
+    let def = &table.def;
+    let row = |(column, histogram): (&str, &Arc<str>)| {
+        vec![text(def.schema.clone()), text(def.name.clone()), text(column.to_owned()), text(histogram.to_string())]
+    };
+    source.catalog.histograms(table.id()).map(row).collect()
+}
+
+/// Lines of SHOW INDEX, with what is known of the table's contents.
+pub(crate) fn index_rows(table: &Table) -> Vec<Vec<Value>> {
+    let (def, known) = (&table.def, table.known_statistics());
     let mut rows = Vec::new();
     for index in &def.indexes {
+        let known = known.as_ref().and_then(|known| known.indexes.get(&index.id));
         for (seq, part) in index.parts.iter().enumerate() {
             let column = &def.columns[part.column];
-            let whole = index.unique && seq + 1 == index.parts.len();
-            let cardinality = if whole { row_count } else { (row_count / 10).max(row_count.min(1)) };
+            let cardinality = known.and_then(|known| known.prefixes.get(seq)).map(|prefix| prefix.distinct.round());
             rows.push(vec![
                 text(def.name.clone()),
                 Value::Int(i64::from(!index.unique)),
@@ -392,7 +402,7 @@ pub(crate) fn index_rows(def: &TableDef, row_count: u64) -> Vec<Vec<Value>> {
                 Value::Int(seq as i64 + 1),
                 text(column.name.clone()),
                 Value::str_static(if part.descending { "D" } else { "A" }),
-                Value::Int(cardinality as i64),
+                cardinality.map_or(Value::Null, |distinct| Value::Int(distinct as i64)),
                 part.prefix_chars.map_or(Value::Null, |chars| Value::Int(i64::from(chars))),
                 Value::Null,
                 Value::str_static(if column.nullable { "YES" } else { "" }),

@@ -2,7 +2,7 @@
 
 use base::{SqlError, codes};
 use engine::Table;
-use types::{IndexDef, Value};
+use types::Value;
 
 use super::rows::{Rows, Source, text};
 use crate::account::Privilege;
@@ -236,15 +236,16 @@ fn metric(name: &'static str, subsystem: &'static str, count: i64, status: &'sta
 pub(super) const TABLE_STATS: &str = "database_name v64, table_name v199, last_update s, n_rows u, clustered_index_size u, \
                                       sum_of_other_index_sizes u";
 
-/// Sizes are in pages. Numbers of rows are estimated when they are asked for, so they are as of now.
+/// Sizes are in pages, and as of now.
 pub(super) fn innodb_table_stats(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
     let (data, indexes) = source.engine().table_bytes(table);
+    let known = table.known_statistics();
     vec![vec![
         text(table.def.schema.clone()),
         text(table.def.name.clone()),
-        source.now(),
-        Value::UInt(source.engine().estimate_rows(table)),
-        Value::UInt(data.div_ceil(PAGE_BYTES)),
+        known.as_ref().map_or_else(|| source.now(), |known| source.local(known.collected)),
+        Value::UInt(known.map_or_else(|| source.engine().estimate_rows(table), |known| known.rows)),
+        Value::UInt(data.div_ceil(PAGE_BYTES).max(1)),
         Value::UInt(indexes.div_ceil(PAGE_BYTES)),
     ]]
 }
@@ -252,19 +253,41 @@ pub(super) fn innodb_table_stats(source: &Source<'_>, table: &Table, _: &Wanted<
 pub(super) const INDEX_STATS: &str = "database_name v64, table_name v199, index_name v64, last_update s, stat_name v64, stat_value u, \
                                       sample_size u?, stat_description v1024";
 
-/// The sizes of indexes.
+/// Per index its different values by the number of parts, and its pages.
 pub(super) fn innodb_index_stats(source: &Source<'_>, table: &Table, _: &Wanted<'_>) -> Vec<Vec<Value>> {
-    let row = |index: &IndexDef| {
-        vec![
-            text(table.def.schema.clone()),
-            text(table.def.name.clone()),
-            text(index.name.clone()),
-            source.now(),
-            Value::str_static("size"),
-            Value::UInt(source.engine().index_bytes(index.id).div_ceil(PAGE_BYTES)),
-            Value::Null,
-            Value::str_static("Number of pages in the index"),
-        ]
-    };
-    table.def.indexes.iter().map(row).collect()
+    let def = &table.def;
+    let Some(known) = table.known_statistics() else { return Vec::new() };
+    let mut rows = Vec::new();
+    let mut indexes: Vec<_> = def.indexes.iter().collect();
+    indexes.sort_by(|a, b| a.name.cmp(&b.name));
+    for index in indexes {
+        let Some(of_index) = known.indexes.get(&index.id) else { continue };
+        let mut row = |stat: String, value: u64, sampled: Option<u64>, description: String| {
+            rows.push(vec![
+                text(def.schema.clone()),
+                text(def.name.clone()),
+                text(index.name.clone()),
+                source.local(known.collected),
+                text(stat),
+                Value::UInt(value),
+                sampled.map_or(Value::Null, Value::UInt),
+                text(description),
+            ]);
+        };
+        let parts = index.parts.iter().chain(&def.primary().parts);
+        let names: Vec<&str> = parts.map(|part| &*def.columns[part.column].name).collect();
+        // What was read whole are all its leaves; else an entry that was drawn is a leaf that was read.
+        let sampled = of_index.sampled.unwrap_or(of_index.leaf_pages).min(of_index.leaf_pages);
+        for (number, prefix) in of_index.prefixes.iter().enumerate() {
+            // A column of the primary key that the index has already tells nothing more.
+            if names[..number].contains(&names[number]) {
+                continue;
+            }
+            let stat = format!("n_diff_pfx{:02}", number + 1);
+            row(stat, prefix.distinct.round() as u64, Some(sampled), names[..=number].join(","));
+        }
+        row("n_leaf_pages".into(), of_index.leaf_pages, None, "Number of leaf pages in the index".into());
+        row("size".into(), of_index.pages, None, "Number of pages in the index".into());
+    }
+    rows
 }

@@ -29,6 +29,8 @@ pub(super) enum RowsOf {
 pub(super) struct Described {
     /// Nobody sees them without PROCESS.
     pub(super) needs_process: bool,
+    /// They say what is known of the tables' contents.
+    pub(super) needs_statistics: bool,
     /// Those of a virtual table, by its database and name.
     pub(super) of_virtual: Option<OfVirtual>,
     pub(super) of_table: OfTable,
@@ -39,7 +41,12 @@ type OfTable = fn(&Source<'_>, &Table, &Wanted<'_>) -> Vec<Vec<Value>>;
 
 impl Described {
     const fn of(of_table: OfTable) -> RowsOf {
-        RowsOf::Tables(Described { needs_process: false, of_virtual: None, of_table })
+        RowsOf::Tables(Described { needs_process: false, needs_statistics: false, of_virtual: None, of_table })
+    }
+
+    /// The same, of what is in the tables.
+    const fn of_contents(of_table: OfTable) -> RowsOf {
+        RowsOf::Tables(Described { needs_process: false, needs_statistics: true, of_virtual: None, of_table })
     }
 }
 
@@ -95,6 +102,7 @@ pub(super) const TABLES: &[TableSpec] = &[
          COLUMN_KEY w3, EXTRA v256?, PRIVILEGES v154?, COLUMN_COMMENT x, GENERATION_EXPRESSION x, SRS_ID n?",
         RowsOf::Tables(Described {
             needs_process: false,
+            needs_statistics: false,
             of_virtual: Some(rows::virtual_columns),
             of_table: rows::columns,
         }),
@@ -104,8 +112,11 @@ pub(super) const TABLES: &[TableSpec] = &[
         "GRANTEE v292, TABLE_CATALOG v512, TABLE_SCHEMA v64, TABLE_NAME v64, COLUMN_NAME v64, PRIVILEGE_TYPE v64, IS_GRANTABLE v3",
         accounts::column_privileges,
     ),
-    // There are no histograms.
-    schema("COLUMN_STATISTICS", "SCHEMA_NAME w64, TABLE_NAME w64, COLUMN_NAME v64, HISTOGRAM t", rows::none),
+    described(
+        "COLUMN_STATISTICS",
+        "SCHEMA_NAME w64, TABLE_NAME w64, COLUMN_NAME v64, HISTOGRAM t",
+        Described::of(rows::column_statistics),
+    ),
     schema("ENABLED_ROLES", roles::ENABLED, roles::enabled),
     schema("ENGINES", "ENGINE v64, SUPPORT v8, COMMENT v80, TRANSACTIONS v3?, XA v3?, SAVEPOINTS v3?", rows::engines),
     schema(
@@ -132,12 +143,22 @@ pub(super) const TABLES: &[TableSpec] = &[
     described(
         "INNODB_TABLES",
         server::INNODB_TABLES,
-        RowsOf::Tables(Described { needs_process: true, of_virtual: None, of_table: server::innodb_table }),
+        RowsOf::Tables(Described {
+            needs_process: true,
+            needs_statistics: false,
+            of_virtual: None,
+            of_table: server::innodb_table,
+        }),
     ),
     described(
         "INNODB_TABLESPACES",
         server::INNODB_TABLESPACES,
-        RowsOf::Tables(Described { needs_process: true, of_virtual: None, of_table: server::innodb_tablespace }),
+        RowsOf::Tables(Described {
+            needs_process: true,
+            needs_statistics: false,
+            of_virtual: None,
+            of_table: server::innodb_tablespace,
+        }),
     ),
     schema("INNODB_TRX", transactions::INNODB_TRX, transactions::innodb_trx),
     // Only those that are reserved here.
@@ -165,6 +186,7 @@ pub(super) const TABLES: &[TableSpec] = &[
          CHECK_TIME s?, CHECKSUM b?, PARTITION_COMMENT x, NODEGROUP v256?, TABLESPACE_NAME w268?",
         RowsOf::Tables(Described {
             needs_process: false,
+            needs_statistics: false,
             of_virtual: Some(rows::virtual_partition),
             of_table: rows::partition,
         }),
@@ -219,7 +241,7 @@ pub(super) const TABLES: &[TableSpec] = &[
         "TABLE_CATALOG w64, TABLE_SCHEMA w64, TABLE_NAME w64, NON_UNIQUE i, INDEX_SCHEMA w64, INDEX_NAME v64?, SEQ_IN_INDEX n, \
          COLUMN_NAME v64?, COLLATION v1?, CARDINALITY b?, SUB_PART b?, PACKED v10?, NULLABLE v3, INDEX_TYPE w11, COMMENT v8, \
          INDEX_COMMENT w2048, IS_VISIBLE v3, EXPRESSION x?",
-        Described::of(rows::statistics),
+        Described::of_contents(rows::statistics),
     ),
     described(
         "TABLES",
@@ -229,6 +251,7 @@ pub(super) const TABLES: &[TableSpec] = &[
          CREATE_OPTIONS v256?, TABLE_COMMENT t?",
         RowsOf::Tables(Described {
             needs_process: false,
+            needs_statistics: false,
             of_virtual: Some(rows::virtual_table),
             of_table: rows::table,
         }),
@@ -415,13 +438,13 @@ pub(super) const TABLES: &[TableSpec] = &[
         database: "mysql",
         name: "innodb_index_stats",
         columns: server::INDEX_STATS,
-        rows: Described::of(server::innodb_index_stats),
+        rows: Described::of_contents(server::innodb_index_stats),
     },
     TableSpec {
         database: "mysql",
         name: "innodb_table_stats",
         columns: server::TABLE_STATS,
-        rows: Described::of(server::innodb_table_stats),
+        rows: Described::of_contents(server::innodb_table_stats),
     },
     TableSpec {
         database: "mysql",

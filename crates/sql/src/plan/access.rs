@@ -13,6 +13,7 @@ use crate::bind::tree::{BoundTable, TableSource};
 use crate::expr::build::is_constant_beside;
 use crate::expr::{Constancy, Expr, Kind};
 use crate::plan::conditions::{Asked, Condition, TableSet};
+use crate::plan::statistics::Known;
 
 /// A way through one index.
 #[derive(Clone, Debug)]
@@ -115,8 +116,8 @@ pub(crate) struct TableFacts {
     pub(crate) forced: bool,
     /// Per index, the counted rows of the path by constants alone.
     pub(crate) counted: Vec<Option<f64>>,
-    /// Per index, about how many rows have one value of so many of its first parts.
-    pub(crate) sampled: Vec<Option<(usize, f64)>>,
+    /// What is known of its contents.
+    pub(crate) known: Known,
 }
 
 impl TableFacts {
@@ -131,7 +132,7 @@ impl TableFacts {
             allowed,
             forced,
             counted: vec![None; table.def.indexes.len()],
-            sampled: vec![None; table.def.indexes.len()],
+            known: Known::default(),
         })
     }
 
@@ -238,14 +239,15 @@ impl TableFacts {
         {
             return counted.max(1.0);
         }
-        if let Some((parts, rows)) = self.sampled[access.index]
-            && parts == access.parts.len()
-            && access.parts.iter().flat_map(|part| &part.intervals).all(is_point)
-        {
-            return (rows * combinations).clamp(1.0, self.rows);
-        }
-        let mut rows = self.rows;
-        for (number, part) in access.parts.iter().enumerate() {
+        // What is known of the first parts that are asked for by values; of the others it is guessed.
+        let points = access.parts.iter().take_while(|part| part.intervals.iter().all(is_point)).count();
+        let by_points: f64 = access.parts[..points].iter().map(|part| part.intervals.len() as f64).product();
+        let asks_null = |interval: &Interval| matches!(interval, Interval::Null | Interval::NullSafePoint(_));
+        let with_null = access.parts[..points].iter().flat_map(|part| &part.intervals).any(asks_null);
+        let known = if points == 0 { None } else { self.rows_of_value(access.index, points, with_null) };
+        let begin = if known.is_some() { points } else { 0 };
+        let mut rows = known.map_or(self.rows, |rows| (rows * by_points).clamp(1.0, self.rows));
+        for (number, part) in access.parts.iter().enumerate().skip(begin) {
             let guess = |interval: &Interval| match interval {
                 // A key's first column tells rows apart best: a few per thousand, and at least a few.
                 Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null if number == 0 => {

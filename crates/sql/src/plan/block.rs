@@ -4,6 +4,8 @@
 //!   joins and WHERE ── subqueries of groups' arguments ── grouping ── subqueries ── HAVING ── DISTINCT ── sort ── LIMIT
 //! ```
 
+use std::cell::Cell;
+
 use base::SqlError;
 use engine::Engine;
 use io::BoxFuture;
@@ -27,7 +29,7 @@ use crate::plan::node::{
 };
 use crate::plan::order::{Of, extreme, groups_together};
 use crate::plan::rules::rewrite;
-use crate::plan::sample::sample_keys;
+use crate::plan::statistics::{Known, Shares};
 use crate::plan::{PlanContext, planning_eval};
 
 /// Rows that a round of a recursive common table expression is taken to have: few, so that it is read first.
@@ -78,7 +80,7 @@ pub(crate) async fn plan_block(
     let used = used_columns(&block);
     let nest = nest_of(&mut block, columns);
     let facts = table_facts(context, (&block, columns, &used), &nest).await?;
-    let joined = plan_joins(context.engine, (&block, columns, &used), nest, &facts)?;
+    let (joined, is_greedy) = plan_joins(context, (&block, columns, &used), nest, &facts)?;
     let constants = {
         let dependencies = Dependencies::new(&block, columns);
         (0..block.subqueries.len()).filter(|&number| dependencies.is_constant(number)).collect()
@@ -96,6 +98,7 @@ pub(crate) async fn plan_block(
     }
     let mut plan = BlockPlan {
         number: block.number,
+        is_greedy,
         width: 0,
         slots: Vec::new(),
         layout: Layout::default(),
@@ -231,9 +234,11 @@ async fn table_facts(
             all.push(None);
             continue;
         };
-        count_ranges(context, number, &conditions, &mut facts).await?;
-        if context.transaction.is_some() && block.tables.len() > 1 {
-            sample_keys(context.engine, number, &conditions, &mut facts).await?;
+        // No count could make another way better than to the one row.
+        if !facts.has_unique_point(number, &conditions) {
+            count_ranges(context, number, &conditions, &mut facts).await?;
+            // Conditions are tried on rows where that may change the order of a join.
+            facts.known = Known::of(context, table, nest.tables.len() > 1).await?;
         }
         all.push(Some(facts));
     }
@@ -252,10 +257,6 @@ async fn count_ranges(
     facts: &mut TableFacts,
 ) -> Result<(), SqlError> {
     let Some(transaction) = context.transaction else { return Ok(()) };
-    if facts.has_unique_point(number, conditions) {
-        // No count could make another way better.
-        return Ok(());
-    }
     let warnings = Warnings::default();
     let eval = planning_eval(context, &warnings);
     for index in facts.allowed.clone() {
@@ -276,15 +277,23 @@ async fn count_ranges(
     Ok(())
 }
 
+/// The joins, and whether their order is a greedy one.
 fn plan_joins(
-    engine: &Engine,
+    context: &PlanContext<'_>,
     (block, columns, used): (&Block, &Columns, &SlotSet),
-    nest: Nest,
+    mut nest: Nest,
     facts: &[Option<TableFacts>],
-) -> Result<Joined, SqlError> {
-    let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(engine, table)).collect();
-    let laterals = lateral_needs(block, columns);
-    let planner = JoinPlanner { block, columns, used, facts, source_rows: &source_rows, laterals: &laterals };
+) -> Result<(Joined, bool), SqlError> {
+    let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(context.engine, table)).collect();
+    let warnings = Warnings::default();
+    let catalog = context.catalog;
+    let shares = Shares { block, columns, facts, catalog, eval: planning_eval(context, &warnings) };
+    shares.tell(&mut nest);
+    let source_rows = &source_rows;
+    let (is_greedy, dependencies) = (Cell::new(false), Dependencies::new(block, columns));
+    let laterals = (0..block.tables.len()).map(|table| dependencies.of_table(table)).collect();
+    let shares = &shares;
+    let planner = JoinPlanner { block, columns, used, facts, shares, source_rows, is_greedy, dependencies, laterals };
     let limit = match (&block.limit.count, &block.limit.offset) {
         (Some(count), offset) => {
             literal_count(count).map(|rows| rows + offset.as_ref().and_then(literal_count).unwrap_or(0.0))
@@ -297,13 +306,8 @@ fn plan_joins(
         (Some(_), Some(item)) => Wanted { order: std::slice::from_ref(item), rows: Some(1.0) },
         (Some(_), None) => Wanted { order: &[], rows: None },
     };
-    planner.plan(nest, TableSet::default(), wanted)
-}
-
-/// Per table, those before it that it reads columns of: none but for LATERAL subqueries.
-fn lateral_needs(block: &Block, columns: &Columns) -> Vec<TableSet> {
-    let dependencies = Dependencies::new(block, columns);
-    (0..block.tables.len()).map(|table| dependencies.of_table(table)).collect()
+    let joined = planner.plan(nest, TableSet::default(), wanted)?;
+    Ok((joined, planner.is_greedy.get()))
 }
 
 /// Rows of a table, before its own plan is made.

@@ -11,7 +11,7 @@ use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind, SlotSet}
 use crate::plan::access::Interval;
 
 /// A set of the block's tables, one bit each.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct TableSet(pub(crate) u128);
 
 // More tables than this in one block are refused.
@@ -149,6 +149,8 @@ pub(crate) struct Condition {
     pub(crate) needs: Needs,
     /// What it asks of single columns; each alone is implied by the condition.
     pub(crate) asks: Vec<Asked>,
+    /// The part of the rows that pass, if anything is known of them.
+    pub(crate) share: Option<f64>,
 }
 
 /// Intervals of one column.
@@ -180,12 +182,17 @@ impl Condition {
                 }
             }
         }
-        Condition { expr, needs, asks }
+        Condition { expr, needs, asks, share: None }
     }
 
-    /// The part of the rows that pass, roughly, as MySQL guesses.
+    /// The part of the rows that pass, about.
     pub(crate) fn selectivity(&self) -> f64 {
-        match &self.expr.kind {
+        self.share.unwrap_or_else(|| Condition::guess(&self.expr))
+    }
+
+    /// The same where nothing is known, as MySQL guesses.
+    pub(crate) fn guess(expr: &Expr) -> f64 {
+        match &expr.kind {
             ExprKind::Compare { op: CompareOp::Eq | CompareOp::NullSafeEq, .. } => 0.1,
             ExprKind::Compare { op: CompareOp::NotEq, .. } => 0.9,
             ExprKind::Compare { .. } => 0.3333,

@@ -3,6 +3,9 @@
 //! An outer join is placed as soon as the tables that its ON names are there. A table is joined by looking it up in an
 //! index with the values before it; or else, if there is an equality, by hash; or else by trying all pairs.
 
+use std::borrow::Borrow;
+use std::cell::Cell;
+
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns};
@@ -10,14 +13,22 @@ use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, SlotSet, order};
 use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
+use crate::plan::equalities::EqualColumns;
 use crate::plan::layout::used_of;
 use crate::plan::nest::{Nest, OuterJoin};
 use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
 use crate::plan::order::{Of, gives_order};
+use crate::plan::statistics::Shares;
 use syntax::grammar::too_many_tables;
 
-/// Comparing one pair of rows in a join by pairs, or one row in a hash join.
-pub(super) const PAIR_COST: f64 = 0.05;
+/// Comparing one pair of rows in a join by pairs.
+pub(super) const PAIR_COST: f64 = 0.3;
+/// Putting a row into the table of a hash join.
+pub(super) const HASHED_COST: f64 = 1.0;
+/// Looking for a row's matches there.
+pub(super) const PROBE_COST: f64 = 0.7;
+/// Making a row of two.
+pub(super) const MATCH_COST: f64 = 0.2;
 
 /// What the block wants of the order of the rows.
 #[derive(Clone, Copy)]
@@ -45,8 +56,12 @@ pub(crate) struct JoinPlanner<'p> {
     pub(crate) facts: &'p [Option<TableFacts>],
     /// Per table, about how many rows a virtual or derived one has.
     pub(crate) source_rows: &'p [f64],
+    pub(crate) shares: &'p Shares<'p>,
+    /// An order was not searched to the end.
+    pub(crate) is_greedy: Cell<bool>,
+    pub(crate) dependencies: Dependencies<'p>,
     /// Per table, those that have to be there before it: LATERAL.
-    pub(crate) laterals: &'p [TableSet],
+    pub(crate) laterals: Vec<TableSet>,
 }
 
 impl JoinPlanner<'_> {
@@ -66,11 +81,13 @@ impl JoinPlanner<'_> {
         if let Some(Node::Nothing(_)) = guard {
             return Ok(Joined { node: Node::Nothing("Impossible WHERE"), rows: 0.0, ordered: true });
         }
+        let mut equal = EqualColumns::default();
         for (position, table) in order.into_iter().enumerate() {
             let here = present.with(TableSet::one(table));
             let local = take(&mut conditions, |condition| {
                 condition.needs.tables.is_within(here) && condition.needs.subqueries.is_empty()
             });
+            let local = equal.needed(local);
             let first = position == 0;
             let wanted = Wanted { order: if first { wanted.order } else { &[] }, rows: wanted.rows.filter(|_| first) };
             joined = Some(self.join_table(joined, table, local, present, wanted)?);
@@ -266,12 +283,47 @@ impl JoinPlanner<'_> {
     }
 
     /// Rows that pass the conditions which the path does not already stand for.
-    fn passing_rows(&self, path: &Path, conditions: &[Condition]) -> f64 {
+    fn passing_rows<C: Borrow<Condition>>(&self, path: &Path, conditions: &[C]) -> f64 {
         let used = |condition: &Condition| {
             condition.asks.iter().any(|ask| path.access.parts.iter().any(|part| part.column == ask.column))
         };
-        let rest = conditions.iter().filter(|condition| !used(condition)).map(Condition::selectivity);
-        path.rows * rest.product::<f64>()
+        let rest = conditions.iter().map(Borrow::borrow).filter(|condition: &&Condition| !used(condition));
+        path.rows * rest.map(Condition::selectivity).product::<f64>()
+    }
+
+    /// Rows of a table that its own conditions leave.
+    pub(super) fn base_rows(&self, table: usize, conditions: &[&Condition]) -> f64 {
+        let own = TableSet::one(table);
+        let of_table = |condition: &&&Condition| condition.needs.tables.is_within(own);
+        let own: Vec<&Condition> = conditions.iter().filter(of_table).copied().collect();
+        let Some(facts) = &self.facts[table] else {
+            return self.source_rows[table] * own.iter().map(|condition| condition.selectivity()).product::<f64>();
+        };
+        let paths = facts.paths(table, &own, TableSet::default());
+        // Each is an estimate of the same; ranges that were counted are the best.
+        paths.iter().map(|path| self.passing_rows(path, &own)).fold(f64::INFINITY, f64::min)
+    }
+
+    /// Rows of a table that match one row of those before it.
+    pub(super) fn matching(&self, table: usize, conditions: &[&Condition], present: TableSet) -> f64 {
+        let own = TableSet::one(table);
+        let joining: Vec<&Condition> =
+            conditions.iter().filter(|condition| !condition.needs.tables.is_within(own)).copied().collect();
+        let equal = self.shares.equal_share(table, &joining, present);
+        let others = joining.iter().enumerate().filter(|(number, _)| !equal.used.contains(number));
+        let others: f64 = others.map(|(_, condition)| condition.selectivity()).product();
+        self.base_rows(table, conditions) * equal.share * others
+    }
+
+    /// Whether a condition is an equality between the table and those that are there.
+    pub(super) fn is_equality_with(&self, condition: &Condition, own: TableSet, present: TableSet) -> bool {
+        let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.expr.kind else { return false };
+        if !condition.needs.tables.meets(own) || !condition.needs.tables.meets(present) {
+            return false;
+        }
+        let sides = [self.dependencies.of(&args[0]).tables, self.dependencies.of(&args[1]).tables];
+        let is_one = |a: TableSet, b: TableSet| a.is_within(own) && !a.is_empty() && !b.meets(own);
+        is_one(sides[0], sides[1]) || is_one(sides[1], sides[0])
     }
 
     /// Joins a table to rows that are there: by index, by hash, or by pairs.
@@ -285,12 +337,10 @@ impl JoinPlanner<'_> {
         left: bool,
     ) -> Joined {
         let (inner_slots, ordered) = (self.given_by(here), before.ordered);
+        let local: Vec<&Condition> = conditions.iter().collect();
+        let fanout = self.matching(table, &local, present);
+        let fanout = if left { fanout.max(1.0) } else { fanout };
         if let Some(path) = self.lookup_path(table, &conditions, present, before.rows) {
-            let fanout = if left {
-                self.passing_rows(&path, &conditions).max(1.0)
-            } else {
-                self.passing_rows(&path, &conditions)
-            };
             let Some(facts) = &self.facts[table] else { return before };
             let all: Vec<&Condition> = conditions.iter().collect();
             let possible = self.possible(facts, table, &all, present);
@@ -305,10 +355,9 @@ impl JoinPlanner<'_> {
         }
         let (own, cross): (Vec<Condition>, Vec<Condition>) =
             conditions.into_iter().partition(|condition| condition.needs.tables.is_within(here));
-        let selectivity: f64 = cross.iter().map(Condition::selectivity).product();
         let inner = self.first_table(table, own, TableSet::default(), Wanted { order: &[], rows: None });
         let (keys, rest) = self.hash_keys(cross, here);
-        let rows = before.rows * inner.rows * selectivity;
+        let rows = before.rows * fanout;
         let method = if keys.is_empty() { JoinMethod::Buffered } else { JoinMethod::Hash(keys) };
         let node = JoinNode {
             outer: before.node,
@@ -318,7 +367,6 @@ impl JoinPlanner<'_> {
             conditions: rest.into_iter().map(|condition| condition.expr).collect(),
             inner_slots,
         };
-        let rows = if left { rows.max(before.rows) } else { rows };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: false }
     }
 
@@ -373,12 +421,16 @@ impl JoinPlanner<'_> {
         paths.retain(|path| path.needs.meets(present) || path.access.is_unique_point());
         let best = paths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost))?;
         let lookups = outer_rows.max(1.0) * best.cost;
-        (lookups <= scan_cost + PAIR_COST * facts.rows + outer_rows || facts.forced).then_some(best)
+        let own = TableSet::one(table);
+        let equality = all.iter().any(|condition| self.is_equality_with(condition, own, present));
+        let base = self.base_rows(table, &all);
+        let each = if equality { PROBE_COST } else { base * PAIR_COST };
+        (lookups <= scan_cost + HASHED_COST * base + each * outer_rows || facts.forced).then_some(best)
     }
 
     /// Equalities between the table and those before it.
     fn hash_keys(&self, cross: Vec<Condition>, here: TableSet) -> (Vec<HashKey>, Vec<Condition>) {
-        let dependencies = Dependencies::new(self.block, self.columns);
+        let dependencies = &self.dependencies;
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
         for condition in cross {
             let key = match &condition.expr.kind {

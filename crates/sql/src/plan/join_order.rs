@@ -1,12 +1,28 @@
-//! Join order: the order of the inner tables is searched, all orders for few tables, the cheapest next table for many.
+//! Join order: which table comes after which.
+//!
+//! Trees of joins are deep to the left, so an order is a list of tables. Dynamic programming over sets of tables finds the cheapest: for each set the
+//! cheapest way to join it is kept, and made longer by each table that a condition joins to it. A table without such a condition comes
+//! only where no other is left: a product multiplies rows, whatever the estimates say.
+//!
+//! What the next table costs depends on the tables before it only as far as conditions join them, and is computed once for each such set. Beyond
+//! [`SEARCH_TABLES_MAX`] tables, or [`STEPS_MAX`] steps, the order is *greedy*: from each of some first tables on the cheapest next one, and of
+//! these orders the cheapest.
+//!
+//! How many rows a set of tables gives does not depend on the order in which they are joined.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
 
 use crate::bind::tree::OrderItem;
-use crate::plan::access::Path;
 use crate::plan::conditions::{Condition, TableSet};
-use crate::plan::join::{JoinPlanner, PAIR_COST, Wanted};
+use crate::plan::join::{HASHED_COST, JoinPlanner, MATCH_COST, PAIR_COST, PROBE_COST, Wanted};
 
-/// Up to so many inner tables all orders are tried.
-const SEARCH_TABLES_MAX: usize = 7;
+/// Up to so many tables all sets are looked at.
+const SEARCH_TABLES_MAX: usize = 12;
+/// So many times a table may be added to a set: a millisecond's work.
+const STEPS_MAX: usize = 20_000;
+/// A greedy order is tried with so many first tables.
+const GREEDY_STARTS: usize = 8;
 
 impl JoinPlanner<'_> {
     /// In which order to join.
@@ -21,112 +37,253 @@ impl JoinPlanner<'_> {
         if straight || self.block.straight_join || tables.len() < 2 {
             return tables.to_vec();
         }
-        let mut search = Search { planner: self, conditions, best: (f64::INFINITY, tables.to_vec()), wanted };
-        if tables.len() <= SEARCH_TABLES_MAX {
-            search.all_orders(&mut Vec::new(), tables, available, 1.0, 0.0);
-        } else {
-            search.greedy(tables, available);
-        }
-        search.best.1
+        let search = Search::new(self, tables, conditions, available, wanted);
+        search.cheapest().unwrap_or_else(|| {
+            self.is_greedy.set(true);
+            search.greedy()
+        })
     }
 }
 
 /// The search for the cheapest order.
 struct Search<'s> {
     planner: &'s JoinPlanner<'s>,
+    tables: &'s [usize],
     conditions: &'s [Condition],
-    best: (f64, Vec<usize>),
+    available: TableSet,
     wanted: Wanted<'s>,
+    /// Per table of `tables`, those that conditions join it to.
+    neighbours: Vec<TableSet>,
+    /// By table of `tables` and its neighbours that are there.
+    steps: RefCell<HashMap<(usize, TableSet), Step>>,
 }
 
-impl Search<'_> {
-    fn all_orders(&mut self, prefix: &mut Vec<usize>, left: &[usize], present: TableSet, rows: f64, cost: f64) {
-        if cost >= self.best.0 {
-            return;
-        }
-        if left.is_empty() {
-            self.best = (cost + self.sort_cost(prefix, rows), prefix.clone());
-            return;
-        }
-        let connected = self.connected(left, present);
-        for (at, &table) in left.iter().enumerate().filter(|(at, _)| connected[*at]) {
-            let (step_cost, next_rows) = self.step(table, present, rows);
-            let mut rest = left.to_vec();
-            rest.remove(at);
-            prefix.push(table);
-            self.all_orders(prefix, &rest, present.with(TableSet::one(table)), next_rows, cost + step_cost);
-            prefix.pop();
-        }
+/// What one more table costs.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    /// Once, and for each row that is there.
+    by_scan: (f64, f64),
+    by_lookup: Option<f64>,
+    /// Rows that come of one.
+    rows: f64,
+}
+
+/// The cheapest way to join a set of tables.
+#[derive(Clone, Copy, Debug)]
+struct Best {
+    cost: f64,
+    rows: f64,
+    last: usize,
+}
+
+impl<'s> Search<'s> {
+    fn new(
+        planner: &'s JoinPlanner<'s>,
+        tables: &'s [usize],
+        conditions: &'s [Condition],
+        available: TableSet,
+        wanted: Wanted<'s>,
+    ) -> Self {
+        let all = tables.iter().fold(available, |set, &table| set.with(TableSet::one(table)));
+        let of = |table: &usize| {
+            let own = TableSet::one(*table);
+            let joined = conditions.iter().map(|condition| condition.needs.tables);
+            let joined = joined.filter(|needs| needs.meets(own) && needs.is_within(all));
+            joined.fold(TableSet::default(), TableSet::with).without(own)
+        };
+        let neighbours = tables.iter().map(of).collect();
+        Search { planner, tables, conditions, available, wanted, neighbours, steps: RefCell::default() }
     }
 
-    fn greedy(&mut self, tables: &[usize], mut present: TableSet) {
-        let (mut order, mut left, mut rows) = (Vec::new(), tables.to_vec(), 1.0);
+    /// All of a set of places in `tables`, as tables of the block.
+    fn present(&self, places: usize) -> TableSet {
+        let there = (0..self.tables.len()).filter(|place| places & 1 << place != 0);
+        there.fold(self.available, |set, place| set.with(TableSet::one(self.tables[place])))
+    }
+
+    /// The tables that have to be there before one, which reads them: LATERAL.
+    fn laterals(&self, place: usize) -> TableSet {
+        self.planner.laterals[self.tables[place]]
+    }
+
+    fn is_free(&self, place: usize, present: TableSet) -> bool {
+        self.laterals(place).is_within(present)
+    }
+
+    /// Which tables may come next: those that a condition joins to one that is there, if there is any such table.
+    fn next(&self, places: usize, present: TableSet) -> usize {
+        let left = (0..self.tables.len()).filter(|place| places & 1 << place == 0);
+        let (mut all, mut joined) = (0, 0);
+        for place in left.filter(|place| self.is_free(*place, present)) {
+            all |= 1 << place;
+            let table = TableSet::one(self.tables[place]);
+            let here = present.with(table);
+            let joins = self.neighbours[place].meets(present)
+                && self.conditions.iter().any(|condition| {
+                    let needs = condition.needs.tables;
+                    needs.is_within(here) && needs.meets(table) && needs.meets(present)
+                });
+            if joins || !self.laterals(place).is_empty() {
+                joined |= 1 << place;
+            }
+        }
+        if joined != 0 { joined } else { all }
+    }
+
+    /// The cheapest order; `None` if finding it takes too long.
+    fn cheapest(&self) -> Option<Vec<usize>> {
+        let count = self.tables.len();
+        if count > SEARCH_TABLES_MAX {
+            return None;
+        }
+        let mut steps = 0;
+        let any = self.best_after((1 << count) - 1, &mut steps)?;
+        let ordered = self.giving_order();
+        if ordered == 0 || self.wanted.order.is_empty() {
+            return Some(any.1);
+        }
+        // Rows in another order have to be sorted.
+        let first = self.best_after(ordered, &mut steps)?;
+        let sort = 0.1 * any.0.rows;
+        Some(if first.0.cost <= any.0.cost + sort { first.1 } else { any.1 })
+    }
+
+    /// The tables whose columns are all that the wanted order is of.
+    fn giving_order(&self) -> usize {
+        let gives = |table: usize| {
+            let of_table = |item: &OrderItem| self.planner.of(table).column(&item.expr);
+            self.wanted.order.iter().all(|item| of_table(item).is_some())
+        };
+        let may_be_first = |place: &usize| gives(self.tables[*place]) && self.is_free(*place, self.available);
+        (0..self.tables.len()).filter(may_be_first).fold(0, |set, place| set | 1 << place)
+    }
+
+    /// The cheapest order that begins with one of some tables.
+    fn best_after(&self, first: usize, steps: &mut usize) -> Option<(Best, Vec<usize>)> {
+        let count = self.tables.len();
+        let all = (1 << count) - 1;
+        let mut best: Vec<Option<Best>> = vec![None; 1 << count];
+        for places in 0..all {
+            let Best { cost, rows, .. } = match best[places] {
+                _ if places == 0 => Best { cost: 0.0, rows: 1.0, last: 0 },
+                Some(known) => known,
+                None => continue,
+            };
+            let present = self.present(places);
+            let mut next = self.next(places, present);
+            if places == 0 {
+                let free =
+                    (0..count).filter(|place| self.is_free(*place, present)).fold(0, |set, place| set | 1 << place);
+                next = if next & first != 0 { next & first } else { first & free };
+            }
+            for place in (0..count).filter(|place| next & 1 << place != 0) {
+                *steps += 1;
+                if *steps > STEPS_MAX {
+                    return None;
+                }
+                let (step_cost, step_rows) = self.step(place, present, rows, places == 0);
+                let longer = &mut best[places | 1 << place];
+                match longer {
+                    Some(known) if known.cost <= cost + step_cost => {}
+                    Some(known) => (known.cost, known.last) = (cost + step_cost, place),
+                    None => *longer = Some(Best { cost: cost + step_cost, rows: step_rows, last: place }),
+                }
+            }
+        }
+        let whole = best[all]?;
+        let mut order = Vec::with_capacity(count);
+        let mut places = all;
+        while places != 0 {
+            let last = best[places]?.last;
+            order.push(self.tables[last]);
+            places &= !(1 << last);
+        }
+        order.reverse();
+        Some((whole, order))
+    }
+
+    /// A good order, found step by step.
+    fn greedy(&self) -> Vec<usize> {
+        let count = self.tables.len();
+        let mut starts: Vec<usize> = (0..count).filter(|place| self.is_free(*place, self.available)).collect();
+        let begin = |place: &usize| self.step(*place, self.available, 1.0, true);
+        starts.sort_by(|a, b| begin(a).1.total_cmp(&begin(b).1));
+        let orders = starts.into_iter().take(GREEDY_STARTS).map(|first| self.greedy_after(first));
+        let cheapest = orders.min_by(|a, b| a.0.total_cmp(&b.0));
+        cheapest.map_or_else(|| self.tables.to_vec(), |(_, order)| order)
+    }
+
+    fn greedy_after(&self, first: usize) -> (f64, Vec<usize>) {
+        let (mut cost, mut rows) = self.step(first, self.available, 1.0, true);
+        let mut order = vec![self.tables[first]];
+        let mut present = self.available.with(TableSet::one(self.tables[first]));
+        let mut left: Vec<usize> = (0..self.tables.len()).filter(|place| *place != first).collect();
         while !left.is_empty() {
-            let steps: Vec<(f64, f64)> = left.iter().map(|&table| self.step(table, present, rows)).collect();
-            let rank = |at: &usize| steps[*at].0 + steps[*at].1;
-            let connected = self.connected(&left, present);
-            let Some(at) = (0..left.len()).filter(|at| connected[*at]).min_by(|a, b| rank(a).total_cmp(&rank(b)))
+            let free: Vec<usize> = left.iter().copied().filter(|place| self.is_free(*place, present)).collect();
+            let is_joined = |place: &usize| self.neighbours[*place].meets(present) || !self.laterals(*place).is_empty();
+            let joined: Vec<usize> = free.iter().copied().filter(is_joined).collect();
+            let candidates = if joined.is_empty() { &free } else { &joined };
+            let steps = candidates.iter().map(|&place| (place, self.step(place, present, rows, false)));
+            // What is cheap now, and leaves little to do.
+            let Some((place, (step_cost, step_rows))) =
+                steps.min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)))
             else {
                 break;
             };
-            rows = steps[at].1;
-            let table = left.remove(at);
-            present = present.with(TableSet::one(table));
-            order.push(table);
+            (cost, rows) = (cost + step_cost, step_rows);
+            order.push(self.tables[place]);
+            present = present.with(TableSet::one(self.tables[place]));
+            left.retain(|other| *other != place);
         }
-        self.best = (0.0, order);
-    }
-
-    /// Which of the tables may come next: those that a condition joins to one that is there, if there is any such table. A join without a
-    /// condition multiplies rows, which estimates without statistics take too lightly.
-    fn connected(&self, left: &[usize], present: TableSet) -> Vec<bool> {
-        let joins = |table: TableSet| {
-            let here = present.with(table);
-            self.conditions.iter().any(|condition| {
-                let needs = condition.needs.tables;
-                needs.is_within(here) && needs.meets(table) && needs.meets(present)
-            })
-        };
-        let is_free = |&table: &usize| self.planner.laterals[table].is_within(present);
-        let free: Vec<bool> = left.iter().map(is_free).collect();
-        let is_connected = |(table, free): (&usize, &bool)| *free && joins(TableSet::one(*table));
-        let connected: Vec<bool> = left.iter().zip(&free).map(is_connected).collect();
-        if connected.contains(&true) { connected } else { free }
-    }
-
-    /// A small bonus for beginning with the table that gives the wanted order.
-    fn sort_cost(&self, order: &[usize], rows: f64) -> f64 {
-        let Some(&first) = order.first() else { return 0.0 };
-        let of_first = |item: &OrderItem| self.planner.of(first).column(&item.expr);
-        if self.wanted.order.iter().all(|item| of_first(item).is_some()) { 0.0 } else { 0.1 * rows }
+        (cost, order)
     }
 
     /// What joining a table to so many rows costs, and how many come of it.
-    fn step(&self, table: usize, present: TableSet, rows: f64) -> (f64, f64) {
-        let here = present.with(TableSet::one(table));
+    fn step(&self, place: usize, present: TableSet, rows: f64, first: bool) -> (f64, f64) {
+        let there = TableSet(self.neighbours[place].0 & present.0);
+        let known = self.steps.borrow().get(&(place, there)).copied();
+        let step = known.unwrap_or_else(|| {
+            let step = self.step_after(place, there);
+            self.steps.borrow_mut().insert((place, there), step);
+            step
+        });
+        let (once, each) = step.by_scan;
+        let by_scan = if first { once } else { once + rows * each };
+        let cost = step.by_lookup.map_or(by_scan, |lookup| by_scan.min(rows * lookup));
+        let next = (rows * step.rows).max(0.001);
+        (cost + if first { 0.0 } else { next * MATCH_COST }, next)
+    }
+
+    fn step_after(&self, place: usize, there: TableSet) -> Step {
+        let table = self.tables[place];
+        let own = TableSet::one(table);
+        let here = there.with(own);
         let local: Vec<&Condition> = self
             .conditions
             .iter()
-            .filter(|c| c.needs.tables.is_within(here) && c.needs.tables.meets(TableSet::one(table)))
+            .filter(|condition| condition.needs.tables.is_within(here) && condition.needs.tables.meets(own))
             .collect();
+        let rows = self.planner.matching(table, &local, there);
+        let base = self.planner.base_rows(table, &local);
+        let hashed = local.iter().any(|condition| self.planner.is_equality_with(condition, own, there));
+        let each = if hashed { PROBE_COST } else { base * PAIR_COST };
+        if !self.laterals(place).is_empty() {
+            // It is made again for each row.
+            let each = self.planner.source_rows[table] * 2.0;
+            return Step { by_scan: (f64::INFINITY, 0.0), by_lookup: Some(each), rows };
+        }
         let Some(facts) = &self.planner.facts[table] else {
-            let own = self.planner.source_rows[table];
-            let selectivity: f64 = local.iter().map(|condition| condition.selectivity()).product();
-            return (own + rows * own * PAIR_COST, rows * own * selectivity);
-        };
-        let passing = |path: &Path| {
-            let used = |condition: &&&Condition| {
-                condition.asks.iter().any(|ask| path.access.parts.iter().any(|part| part.column == ask.column))
+            return Step {
+                by_scan: (self.planner.source_rows[table] + base * HASHED_COST, each),
+                by_lookup: None,
+                rows,
             };
-            let rest = local.iter().filter(|condition| !used(condition)).map(|condition| condition.selectivity());
-            path.rows * rest.product::<f64>()
         };
-        let best = |paths: Vec<Path>| paths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
-        let lookup = best(facts.paths(table, &local, present));
-        let scan = best(facts.paths(table, &local, TableSet::default()));
-        let (Some(lookup), Some(scan)) = (lookup, scan) else { return (f64::INFINITY, rows) };
-        let by_lookup = rows * lookup.cost;
-        let by_scan = scan.cost + rows + scan.rows * PAIR_COST;
-        (by_lookup.min(by_scan), (rows * passing(&lookup)).max(0.001))
+        let once = facts.paths(table, &local, TableSet::default());
+        let scan = once.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);
+        let lookups = facts.paths(table, &local, there);
+        let looks_up = |path: &&crate::plan::access::Path| path.needs.meets(there) || path.access.is_unique_point();
+        let lookup = lookups.iter().filter(looks_up).map(|path| path.cost).reduce(f64::min);
+        Step { by_scan: (scan + base * HASHED_COST, each), by_lookup: lookup, rows }
     }
 }

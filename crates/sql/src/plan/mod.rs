@@ -12,7 +12,8 @@
 //! | `rules` | rewrite a block before it is planned, one file each |
 //! | `conditions` | takes conditions apart: which tables, which intervals of which columns |
 //! | `access` | the access paths of one table, and what they cost |
-//! | `sample` | how well indexes tell rows apart |
+//! | `statistics` | which part of the rows a condition leaves, how many values a column has |
+//! | `equalities` | which columns are equal in the rows that are there |
 //! | `nest` | FROM and WHERE as inner and outer joins |
 //! | `join`, `join_order` | join methods and order |
 //! | `block` | everything around the joins: grouping, order, subqueries |
@@ -22,6 +23,7 @@
 pub(crate) mod access;
 pub(crate) mod block;
 pub(crate) mod conditions;
+mod equalities;
 mod explain;
 mod join;
 mod join_order;
@@ -32,7 +34,7 @@ mod order;
 #[cfg(test)]
 mod print;
 pub(crate) mod rules;
-mod sample;
+pub(crate) mod statistics;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

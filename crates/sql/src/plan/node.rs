@@ -86,6 +86,8 @@ pub(crate) enum QueryBody {
 pub(crate) struct BlockPlan {
     /// `id` of EXPLAIN.
     pub(crate) number: u32,
+    /// The order of its joins was not searched to the end.
+    pub(crate) is_greedy: bool,
     /// Values per row of the frame.
     pub(crate) width: usize,
     /// What the slots are, for EXPLAIN.

@@ -82,7 +82,7 @@ fn changes_data(statement: &Statement) -> bool {
         | Statement::Load(_)
         | Statement::Ddl(_)
         | Statement::CreateTableSelect(..) => true,
-        Statement::Admin(Admin::Tables { .. }) => true,
+        Statement::Admin(Admin::Tables { .. } | Admin::Histogram(_)) => true,
         Statement::Set(items) => items.iter().any(|item| matches!(item, SetItem::Password(_))),
         _ => false,
     }

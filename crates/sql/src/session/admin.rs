@@ -117,7 +117,11 @@ impl Session {
             }
             Admin::Tables { what, tables, local, .. } => {
                 self.check_may_maintain(*what, *local, tables)?;
-                return self.maintain(*what, tables, sink).await;
+                return self.maintain(*what, *local, tables, sink).await;
+            }
+            Admin::Histogram(histogram) => {
+                self.check_may_maintain(TableMaintenance::Analyze, histogram.local, &histogram.tables)?;
+                return self.change_histograms(histogram, sink).await;
             }
             Admin::Checksum { tables, how } => return self.checksum(tables, how, sink).await,
         }

@@ -224,7 +224,7 @@ impl Session {
     }
 
     /// The session's part of a QUERY event that is logged now.
-    fn query_context(&self) -> QueryContext {
+    pub(super) fn query_context(&self) -> QueryContext {
         QueryContext { timestamp: (self.now.0 / 1_000_000) as u32, ..self.log_context.clone() }
     }
 

@@ -247,8 +247,10 @@ impl Session {
     pub(super) fn check_gtid(&mut self, statement: &Statement) -> Result<GtidCheck, SqlError> {
         let changes = matches!(
             statement,
-            Statement::Admin(Admin::Tables { what: TableMaintenance::Optimize, .. })
-                | Statement::Insert(_)
+            Statement::Admin(
+                Admin::Histogram(_)
+                    | Admin::Tables { what: TableMaintenance::Optimize | TableMaintenance::Analyze, .. }
+            ) | Statement::Insert(_)
                 | Statement::Update(_)
                 | Statement::Delete(_)
                 | Statement::Load(_)
@@ -293,7 +295,10 @@ impl Session {
         let commits = matches!(
             statement,
             Statement::Ddl(_)
-                | Statement::Admin(Admin::Tables { what: TableMaintenance::Optimize, .. })
+                | Statement::Admin(
+                    Admin::Histogram(_)
+                        | Admin::Tables { what: TableMaintenance::Optimize | TableMaintenance::Analyze, .. }
+                )
                 | Statement::LockTables(_)
                 | Statement::Transaction(TransactionStatement::Begin { .. })
         );

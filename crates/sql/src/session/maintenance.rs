@@ -195,6 +195,7 @@ impl Session {
     pub(super) async fn maintain(
         &mut self,
         what: TableMaintenance,
+        local: bool,
         tables: &[TableName],
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
@@ -219,10 +220,17 @@ impl Session {
                     lines.push(("error", "Corrupt".into()));
                 }
             }
+            if what == TableMaintenance::Analyze && exists {
+                self.collect_statistics(&schema, &table.name).await?;
+                self.refresh_histograms(&schema, &table.name).await?;
+            }
             for (kind, message) in lines {
                 let name = format!("{schema}.{}", table.name);
                 rows.push(vec![Value::str(name), Value::str(op(what)), Value::str(kind), Value::str(message)]);
             }
+        }
+        if what == TableMaintenance::Analyze {
+            self.log_analyze(local, tables).await?;
         }
         show::emit(&rows.columns, &rows.rows, sink).await
     }
@@ -274,8 +282,8 @@ fn op(what: TableMaintenance) -> &'static str {
     }
 }
 
-/// Message types and texts. Trees are merged all the time and estimates are taken from them, so there is nothing to do but to
-/// write everything in another form, or to give back what is half empty (OPTIMIZE).
+/// Message types and texts. Trees are merged all the time, so there is nothing to optimize but to write everything in another form, or
+/// to give back what is half empty.
 fn answers(what: TableMaintenance, exists: bool, schema: &str, name: &str) -> Vec<(&'static str, String)> {
     if !exists {
         let missing = format!("Table '{schema}.{name}' doesn't exist");

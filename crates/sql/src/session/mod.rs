@@ -18,6 +18,7 @@
 mod account;
 mod active_roles;
 mod admin;
+mod analyze;
 mod binlog_statement;
 mod changes;
 mod checksum;
@@ -28,6 +29,7 @@ mod diagnostics;
 mod for_statement;
 mod granted;
 mod gtid;
+mod histograms;
 mod host;
 mod load;
 mod log_settings;

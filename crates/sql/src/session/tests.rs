@@ -43,6 +43,11 @@ fn show() {
 }
 
 #[test]
+fn statistics() {
+    crate::testing::golden("golden/session_statistics.txt");
+}
+
+#[test]
 fn privileges() {
     crate::testing::golden("golden/session_privileges.txt");
 }

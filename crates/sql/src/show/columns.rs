@@ -134,7 +134,7 @@ fn extra_of_temporary(column: &ColumnDef) -> String {
 }
 
 /// SHOW INDEX.
-pub(super) fn indexes(session: &mut Session, name: &TableName) -> Result<Rows, SqlError> {
+pub(super) async fn indexes(session: &mut Session, name: &TableName) -> Result<Rows, SqlError> {
     let mut rows = Rows::new(
         "Table w64, Non_unique i, Key_name v64, Seq_in_index i, Column_name v64?, Collation v1?, Cardinality b?, \
          Sub_part b?, Packed v10?, Null v3, Index_type w11, Comment v8, Index_comment w2048, Visible v3, Expression t?",
@@ -144,8 +144,9 @@ pub(super) fn indexes(session: &mut Session, name: &TableName) -> Result<Rows, S
         return Ok(rows);
     }
     let table = table_of(session, name)?;
-    let estimate = session.shared().engine.estimate_rows(&table);
-    for row in information_schema::index_rows(&table.def, estimate) {
+    // Of a damaged table nothing may be known.
+    session.shared().engine.statistics(&table).await.ok();
+    for row in information_schema::index_rows(&table) {
         rows.push(row);
     }
     Ok(rows)

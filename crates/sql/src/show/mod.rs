@@ -69,7 +69,7 @@ pub(crate) async fn show(
         Show::Columns { full, extended, table, filter } => {
             (columns::columns(session, *full, *extended, table)?, filter)
         }
-        Show::Index { table, filter } => (columns::indexes(session, table)?, filter),
+        Show::Index { table, filter } => (columns::indexes(session, table).await?, filter),
         Show::CreateTable(table) => (objects::create_table(session, table)?, &Filter::None),
         Show::CreateView(table) => return Err(objects::no_view(session, table)),
         Show::CreateOfNothing { kind, name } => return Err(objects::nothing_of(session, kind, name)),

@@ -2,6 +2,7 @@
 //! `UPDATE_GOLDENFILES=1` rewrites what they print.
 
 mod describe;
+mod sample;
 mod trace;
 
 use std::error::Error;

@@ -7,8 +7,8 @@ use super::{Parsed, checksum, unsupported};
 use crate::ParseError;
 use crate::names::no_database;
 use crate::statement::{
-    Admin, BinlogEvents, ChangeSource, ChannelName, FlushTarget, LockTable, PrepareSource, ReplicaUntil, StartReplica,
-    Statement, StopReplica, TableMaintenance,
+    Admin, BinlogEvents, ChangeSource, ChannelName, FlushTarget, Histogram, HistogramChange, LockTable, PrepareSource,
+    ReplicaUntil, StartReplica, Statement, StopReplica, TableMaintenance, TableName,
 };
 
 /// A statement that begins with `word` (in upper case), if it is not of the other modules.
@@ -470,6 +470,24 @@ fn kill(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     Ok(Admin::Kill { query_only, id: Box::new(tokens.expr()?) })
 }
 
+fn histogram_update(tokens: &mut Tokens<'_>, tables: Vec<TableName>, local: bool) -> Parsed<Histogram> {
+    let columns = tokens.comma_list(Tokens::identifier)?;
+    if tokens.accept("USING DATA") {
+        let change = HistogramChange::Data(tokens.string()?);
+        return Ok(Histogram { tables, local, columns, change });
+    }
+    let mut buckets = None;
+    if tokens.accept("WITH") {
+        buckets = Some(tokens.whole_number()?);
+        tokens.expect("BUCKETS")?;
+    }
+    let auto = tokens.accept("AUTO UPDATE");
+    if !auto {
+        tokens.accept("MANUAL UPDATE");
+    }
+    Ok(Histogram { tables, local, columns, change: HistogramChange::Update { buckets, auto } })
+}
+
 fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     let what = match tokens.expect_one(&["ANALYZE", "CHECK", "OPTIMIZE", "REPAIR"])? {
         "ANALYZE" => TableMaintenance::Analyze,
@@ -480,8 +498,12 @@ fn maintenance(tokens: &mut Tokens<'_>) -> Parsed<Admin> {
     let local = tokens.accept("LOCAL") || tokens.accept("NO_WRITE_TO_BINLOG");
     tokens.expect_one(&["TABLES", "TABLE"])?;
     let tables = tokens.comma_list(Tokens::table_name)?;
-    if tokens.next_are("UPDATE HISTOGRAM") || tokens.next_are("DROP HISTOGRAM") {
-        return Err(ParseError::not_supported("histograms"));
+    if what == TableMaintenance::Analyze && tokens.accept("UPDATE HISTOGRAM ON") {
+        return histogram_update(tokens, tables, local).map(Admin::Histogram);
+    }
+    if what == TableMaintenance::Analyze && tokens.accept("DROP HISTOGRAM ON") {
+        let columns = tokens.comma_list(Tokens::identifier)?;
+        return Ok(Admin::Histogram(Histogram { tables, local, columns, change: HistogramChange::Drop }));
     }
     if what == TableMaintenance::Analyze && tokens.accept("PERSISTENT FOR") {
         // MariaDB's statistics; here numbers are estimated when they are asked for.

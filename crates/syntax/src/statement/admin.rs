@@ -58,6 +58,8 @@ pub enum Admin {
         /// FROM: the server that has the rows that REPAIR cannot read.
         from: Option<String>,
     },
+    /// ANALYZE TABLE … UPDATE HISTOGRAM, DROP HISTOGRAM.
+    Histogram(Histogram),
     /// CHECKSUM TABLE.
     Checksum {
         /// Of these.
@@ -65,6 +67,35 @@ pub enum Admin {
         /// How.
         how: Checksum,
     },
+}
+
+/// ANALYZE TABLE … UPDATE HISTOGRAM, DROP HISTOGRAM.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Histogram {
+    /// Of these; only one is allowed.
+    pub tables: Vec<TableName>,
+    /// LOCAL, NO_WRITE_TO_BINLOG.
+    pub local: bool,
+    /// Their names.
+    pub columns: Vec<String>,
+    /// What to do.
+    pub change: HistogramChange,
+}
+
+/// What becomes of histograms.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistogramChange {
+    /// UPDATE.
+    Update {
+        /// WITH n BUCKETS.
+        buckets: Option<u64>,
+        /// AUTO UPDATE.
+        auto: bool,
+    },
+    /// USING DATA: what it is.
+    Data(String),
+    /// DROP.
+    Drop,
 }
 
 /// What CHECKSUM TABLE gives.

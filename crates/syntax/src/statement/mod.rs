@@ -19,8 +19,8 @@ use binlog::event::Xid;
 use crate::ast as sql;
 pub use absent::AbsentKind;
 pub use admin::{
-    Admin, ChangeSource, ChannelName, Checksum, Cuts, EncodedRange, FlushTarget, ReplicaUntil, StartReplica,
-    StopReplica, TableMaintenance,
+    Admin, ChangeSource, ChannelName, Checksum, Cuts, EncodedRange, FlushTarget, Histogram, HistogramChange,
+    ReplicaUntil, StartReplica, StopReplica, TableMaintenance,
 };
 pub use alter::{AlterAction, AlterTable, ColumnPlace, Online, RowOrder};
 pub use definition::*;

@@ -88,6 +88,9 @@ impl Tree {
     }
 
     fn block(&mut self, block: &BlockPlan, depth: usize) {
+        if block.is_greedy {
+            self.line(depth, "Join order found step by step (too many tables to look at all orders)");
+        }
         self.node(&block.root, block, depth);
         for subquery in &block.subqueries {
             let Some(query) = &subquery.query else { continue };

@@ -15,25 +15,29 @@ use crate::plan::rules::substitute::Room;
 const EQUALITIES_MAX: usize = 64;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
-    let mut found =
-        Equalities { columns: rewrite.columns, tables: &block.tables, pairs: Vec::new(), known: Vec::new() };
-    block.filter.iter().for_each(|condition| found.add(condition));
-    block.from.iter().for_each(|from| found.add_joins(from));
-    let new = found.new_constants()?;
+    let new = Equalities::of(block, rewrite.columns).new_constants()?;
     block.filter.extend(new);
     Ok(())
 }
 
 /// The equalities that hold for all rows of a block.
-struct Equalities<'b> {
+pub(super) struct Equalities<'b> {
     columns: &'b Columns,
     tables: &'b [BoundTable],
-    pairs: Vec<(Expr, Expr)>,
+    pub(super) pairs: Vec<(Expr, Expr)>,
     /// Columns with the constants that they are equal to.
     known: Vec<(ColumnId, Expr)>,
 }
 
-impl Equalities<'_> {
+impl<'b> Equalities<'b> {
+    /// Those of WHERE, and of joins that are in no outer one.
+    pub(super) fn of(block: &'b Block, columns: &'b Columns) -> Self {
+        let mut found = Equalities { columns, tables: &block.tables, pairs: Vec::new(), known: Vec::new() };
+        block.filter.iter().for_each(|condition| found.add(condition));
+        block.from.iter().for_each(|from| found.add_joins(from));
+        found
+    }
+
     fn add_joins(&mut self, tree: &FromTree) {
         let FromTree::Join { left, right, kind, on } = tree else { return };
         self.add_joins(left);
@@ -65,7 +69,7 @@ impl Equalities<'_> {
         expr.as_column().filter(|id| self.columns.place(*id, self.tables).is_some())
     }
 
-    fn constant_of(&self, id: Option<ColumnId>) -> Option<&Expr> {
+    pub(super) fn constant_of(&self, id: Option<ColumnId>) -> Option<&Expr> {
         let id = id?;
         self.known.iter().find(|(known, _)| *known == id).map(|(_, constant)| constant)
     }
@@ -92,7 +96,7 @@ impl Equalities<'_> {
 }
 
 /// Whether values of these types are equal in one way, which is that of each of them.
-fn is_one_equality(left: &ExprType, right: &ExprType) -> bool {
+pub(crate) fn is_one_equality(left: &ExprType, right: &ExprType) -> bool {
     let Some(comparison) = order::comparison(left, right) else { return false };
     let is_list = order::is_member_list(left) || order::is_member_list(right);
     let is_own = comparison.kind != Kind::Str

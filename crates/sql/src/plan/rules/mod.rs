@@ -9,8 +9,10 @@
 //! | [`merge_derived`] | `FROM (SELECT a + 1 AS b FROM t WHERE c) d WHERE b > 2` | `FROM t WHERE c AND a + 1 > 2` |
 //! | [`fold`] | `WHERE 1 + 1 = 2` | `WHERE TRUE` |
 //! | [`common_conditions`] | `(a AND b) OR (a AND c)` | `a AND (b OR c)` |
+//! | [`branch_filters`] | `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)` | the same `AND (a.x = 1 OR a.x = 3) AND (b.y = 2 OR b.y = 4)` |
 //! | [`in_as_join`] | `WHERE x IN (SELECT y …)` | `JOIN (SELECT DISTINCT y …) ON x = y` |
 //! | [`equal_constants`] | `a.x = b.x AND a.x = 5` | `a.x = b.x AND a.x = 5 AND b.x = 5` |
+//! | [`equal_columns`] | `a.x = b.x AND b.x = c.x` | `a.x = b.x AND b.x = c.x AND a.x = c.x` |
 //! | [`push_down`] | `FROM (SELECT a, COUNT(*) FROM t GROUP BY a) d WHERE a = 1` | `FROM (SELECT … FROM t WHERE a = 1 GROUP BY a) d` |
 //! | [`prune_columns`] | `SELECT a FROM (SELECT a, b, MAX(c) …) d` | `SELECT a FROM (SELECT a, NULL, NULL …) d` |
 //!
@@ -18,8 +20,10 @@
 //! - The rows that a block gives are the same after each rule, and so is which errors and warnings its rows may raise that come to its result.
 //! - Columns keep their numbers; what a rule makes anew has new ones.
 
+pub(super) mod branch_filters;
 mod common_conditions;
-mod equal_constants;
+mod equal_columns;
+pub(super) mod equal_constants;
 mod fold;
 pub(crate) mod in_as_join;
 mod merge_derived;
@@ -43,15 +47,17 @@ pub(super) struct Rewrite<'r> {
 type Rule = fn(&mut Block, &mut Rewrite<'_>) -> Result<(), SqlError>;
 
 /// The rules with their names, in their order.
-const RULES: [(&str, Rule); 9] = [
+const RULES: [(&str, Rule); 11] = [
     ("outer_to_inner", outer_to_inner::apply),
     ("merge_derived", merge_derived::apply),
     // What was merged brings conditions and joins of its own.
     ("outer_to_inner", outer_to_inner::apply),
     ("fold", fold::apply),
     ("common_conditions", common_conditions::apply),
+    ("branch_filters", branch_filters::apply),
     ("in_as_join", in_as_join::apply),
     ("equal_constants", equal_constants::apply),
+    ("equal_columns", equal_columns::apply),
     ("push_down", push_down::apply),
     ("prune_columns", prune_columns::apply),
 ];

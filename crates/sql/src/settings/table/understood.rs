@@ -35,8 +35,7 @@ pub(super) const ALL: &[Setting] = &[
     fixed("have_rtree_keys", TEXT, "NO").understood().no_option().doc("There are no spatial indexes."),
     fixed("have_symlink", TEXT, "DISABLED").understood().no_option().doc("Tables are not files."),
     global("innodb_stats_auto_recalc", BOOL, "ON")
-        .understood()
-        .doc("Numbers of rows are estimated when they are asked for."),
+        .doc("Statistics of a table are collected again when a tenth of it has changed; its STATS_AUTO_RECALC goes first."),
     fixed("hostname", TEXT, "localhost").no_option().doc("The machine's name."),
     global("init_connect", TEXT, "").read_only().understood().only(&[""]).doc("Statements for each new connection; none."),
     fixed("init_file", TEXT, "").understood().only(&[""]).doc("Statements at start; none."),

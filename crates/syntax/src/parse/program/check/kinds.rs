@@ -107,7 +107,7 @@ fn gives_rows(statement: &Statement) -> bool {
         Statement::Insert(insert) => insert.returning.is_some(),
         Statement::Delete(delete) => delete.returning.is_some(),
         Statement::Show(_) | Statement::Explain(_) => true,
-        Statement::Admin(Admin::Tables { .. } | Admin::Checksum { .. }) => true,
+        Statement::Admin(Admin::Tables { .. } | Admin::Histogram(_) | Admin::Checksum { .. }) => true,
         _ => false,
     }
 }

@@ -1,0 +1,303 @@
+//! What is known of tables' contents, as the planner asks for it: which part of the rows a condition leaves, and how many values a column has.
+//!
+//! Of a condition on one table whose values are known it is tried on a sample of the table's rows, whatever it is made of; for any other
+//! there is the number of different values of its columns; and where nothing is known, what MySQL guesses.
+
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use base::SqlError;
+use engine::{Catalog, RowSample, Table, TableStatistics};
+use types::Value;
+
+use crate::bind::columns::Columns;
+use crate::bind::tree::Block;
+use crate::expr::{CompareOp, Constancy, EvalContext, Expr, ExprKind};
+use crate::histogram::{self, Histogram};
+use crate::plan::PlanContext;
+use crate::plan::access::{Interval, TableFacts};
+use crate::plan::conditions::{Condition, TableSet};
+use crate::plan::nest::Nest;
+use crate::plan::rules::branch_filters::is_part_of;
+
+/// How much what no row of a sample meets counts, in rows of the sample.
+const NONE_FOUND: f64 = 0.5;
+
+/// How different the values of a column are.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Values {
+    /// Different values, at least 1, without NULL.
+    pub(crate) distinct: f64,
+    /// The part of the rows with NULL.
+    pub(crate) null_share: f64,
+}
+
+/// What is known of a table's contents.
+#[derive(Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) statistics: Option<Arc<TableStatistics>>,
+    sample: Option<Arc<RowSample>>,
+    /// By column, from the sample.
+    sampled: RefCell<HashMap<usize, Option<Values>>>,
+}
+
+impl Known {
+    /// What the engine knows. Nothing is collected for a statement that is only prepared.
+    pub(super) async fn of(context: &PlanContext<'_>, table: &Table, with_rows: bool) -> Result<Self, SqlError> {
+        if context.transaction.is_none() {
+            return Ok(Known { statistics: table.known_statistics(), ..Known::default() });
+        }
+        let statistics = context.engine.statistics(table).await?;
+        let sample = if with_rows { context.engine.row_sample(table).await? } else { None };
+        Ok(Known { statistics, sample, sampled: RefCell::default() })
+    }
+
+    /// The values of a column: by an index that begins with it, or else by the sample.
+    fn values(&self, table: &Table, column: usize) -> Option<Values> {
+        if let Some(statistics) = &self.statistics {
+            let begins =
+                |index: &&types::IndexDef| index.parts[0].column == column && index.parts[0].prefix_chars.is_none();
+            let index = table.def.indexes.iter().find(begins);
+            if let Some(prefix) = index.and_then(|index| statistics.indexes.get(&index.id)?.prefixes.first()) {
+                return Some(Values { distinct: prefix.distinct_not_null.max(1.0), null_share: prefix.null_share });
+            }
+        }
+        *self.sampled.borrow_mut().entry(column).or_insert_with(|| sampled_values(self.sample.as_ref()?, table, column))
+    }
+}
+
+/// The number of different values in all rows, from those in some: values that are there once stand for others that are not there.
+fn sampled_values(sample: &RowSample, table: &Table, column: usize) -> Option<Values> {
+    let mut counts: HashMap<&[u8], usize> = HashMap::new();
+    let mut rows = 0.0;
+    for row in &sample.rows {
+        if let Some(value) = table.codec.row.slice(row, column).ok()? {
+            *counts.entry(value).or_default() += 1;
+            rows += 1.0;
+        }
+    }
+    if rows == 0.0 {
+        return None;
+    }
+    let all = sample.rows.len() as f64;
+    let part = (all / (sample.of as f64).max(all)).min(1.0);
+    let once = counts.values().filter(|count| **count == 1).count() as f64;
+    let distinct = counts.len() as f64 / (1.0 - (1.0 - part) * once / rows);
+    Some(Values { distinct: distinct.max(1.0), null_share: 1.0 - rows / all })
+}
+
+impl TableFacts {
+    /// The values of a column, if anything is known of them.
+    pub(crate) fn values(&self, column: usize) -> Option<Values> {
+        let values = self.known.values(&self.table, column)?;
+        Some(Values { distinct: values.distinct.min(self.rows), ..values })
+    }
+
+    /// About how many rows have one value of so many first parts of an index; with NULL if that is asked for.
+    pub(crate) fn rows_of_value(&self, index: usize, parts: usize, null: bool) -> Option<f64> {
+        let statistics = self.known.statistics.as_ref()?;
+        let of_index = statistics.indexes.get(&self.table.def.indexes[index].id)?;
+        let prefix = of_index.prefixes.get(parts - 1).or(of_index.prefixes.last())?;
+        let rows = match null {
+            true => self.rows / prefix.distinct.max(1.0),
+            false => self.rows * (1.0 - prefix.null_share) / prefix.distinct_not_null.max(1.0),
+        };
+        Some(rows.min(self.rows))
+    }
+
+    /// Different combinations of values that columns have together: of an index that begins with some of them, times those of the others.
+    pub(crate) fn combinations(&self, columns: &[usize]) -> Option<f64> {
+        let mut best: Option<f64> = None;
+        let mut product = 1.0;
+        for &column in columns {
+            product *= self.values(column)?.distinct;
+        }
+        let statistics = self.known.statistics.as_ref();
+        for index in &self.table.def.indexes {
+            let parts =
+                index.parts.iter().take_while(|part| columns.contains(&part.column) && part.prefix_chars.is_none());
+            let parts = parts.count();
+            let known = statistics.and_then(|known| known.indexes.get(&index.id)?.prefixes.get(parts.checked_sub(1)?));
+            let Some(known) = known else { continue };
+            let covered: Vec<usize> = index.parts[..parts].iter().map(|part| part.column).collect();
+            let others = columns.iter().filter(|column| !covered.contains(column));
+            let others: f64 = others.filter_map(|column| Some(self.values(*column)?.distinct)).product();
+            let together = known.distinct_not_null.max(1.0) * others;
+            best = Some(best.map_or(together, |best: f64| best.min(together)));
+        }
+        Some(best.unwrap_or(product).min(product).clamp(1.0, self.rows))
+    }
+}
+
+/// Says of the conditions of a block which part of the rows they leave.
+pub(crate) struct Shares<'s> {
+    pub(crate) block: &'s Block,
+    pub(crate) columns: &'s Columns,
+    pub(crate) facts: &'s [Option<TableFacts>],
+    pub(crate) catalog: &'s Catalog,
+    pub(crate) eval: EvalContext<'s>,
+}
+
+impl Shares<'_> {
+    /// Of all conditions of a nest, and of those in it.
+    pub(crate) fn tell(&self, nest: &mut Nest) {
+        for condition in &mut nest.conditions {
+            if condition.needs.subqueries.is_empty() {
+                condition.share = Some(self.share(&condition.expr).clamp(0.0, 1.0));
+            }
+        }
+        self.tell_of_branches(nest);
+        nest.outer.iter_mut().for_each(|outer| self.tell(&mut outer.nest));
+    }
+
+    /// What an OR leaves of rows that have met what it asks of single tables.
+    fn tell_of_branches(&self, nest: &mut Nest) {
+        for at in 0..nest.conditions.len() {
+            let condition = &nest.conditions[at];
+            let ExprKind::Or(_) = condition.expr.kind else { continue };
+            let parts = nest.conditions.iter().enumerate().filter(|(other, part)| {
+                *other != at && part.needs.tables != condition.needs.tables && is_part_of(&part.expr, &condition.expr)
+            });
+            let asked: f64 = parts.filter_map(|(_, part)| part.share).product();
+            if let Some(share) = &mut nest.conditions[at].share {
+                *share = if asked > 0.0 { (*share / asked).min(1.0) } else { 1.0 };
+            }
+        }
+    }
+
+    fn share(&self, expr: &Expr) -> f64 {
+        if let Some(tried) = self.tried(expr) {
+            return tried;
+        }
+        match &expr.kind {
+            ExprKind::And(parts) => parts.iter().map(|part| self.share(part)).product(),
+            ExprKind::Or(parts) => 1.0 - parts.iter().map(|part| 1.0 - self.share(part)).product::<f64>(),
+            ExprKind::Compare { op: CompareOp::Eq | CompareOp::NullSafeEq, args } => {
+                let sides = [self.values(&args[0]), self.values(&args[1])];
+                let left = sides.iter().flatten().map(|values| 1.0 - values.null_share).product::<f64>();
+                let distinct = sides.iter().flatten().map(|values| values.distinct).reduce(f64::max);
+                distinct.map_or_else(|| Condition::guess(expr), |distinct| left / distinct)
+            }
+            ExprKind::In { value, list } => match self.values(value) {
+                Some(values) => (list.len() as f64 * (1.0 - values.null_share) / values.distinct).min(1.0),
+                None => Condition::guess(expr),
+            },
+            ExprKind::IsNull(arg) => {
+                self.values(arg).map_or_else(|| Condition::guess(expr), |values| values.null_share)
+            }
+            ExprKind::Not(inner) => 1.0 - self.share(inner),
+            _ => Condition::guess(expr),
+        }
+    }
+
+    /// The values of an expression that is a column of the block.
+    fn values(&self, expr: &Expr) -> Option<Values> {
+        let (table, column) = self.columns.place(expr.as_column()?, &self.block.tables)?;
+        self.facts[table].as_ref()?.values(column)
+    }
+
+    /// The part of a sample that meets a condition; `None` if it cannot be tried on one table's rows alone.
+    fn tried(&self, expr: &Expr) -> Option<f64> {
+        if expr.constancy() != Constancy::Row || expr.has_param() || expr.waits() || expr.assigns() {
+            return None;
+        }
+        let mut wanted: Vec<(usize, usize)> = Vec::new();
+        let mut of = None;
+        for id in expr.slots().iter() {
+            let (table, column) = self.columns.place(id, &self.block.tables)?;
+            if *of.get_or_insert(table) != table {
+                return None;
+            }
+            wanted.push((column, id));
+        }
+        wanted.sort_unstable();
+        let facts = self.facts[of?].as_ref()?;
+        if let Some(share) = self.by_histogram(expr, &wanted, facts) {
+            return Some(share);
+        }
+        let sample = facts.known.sample.as_ref().filter(|sample| !sample.rows.is_empty())?;
+        let width = wanted.iter().map(|(_, id)| id + 1).max()?;
+        let mut row = vec![Value::Null; width];
+        let mut met = 0.0;
+        for image in &sample.rows {
+            facts.table.codec.row.decode_to(image, wanted.iter().copied(), &mut row).ok()?;
+            met += f64::from(u8::from(expr.eval_truth(&row, &self.eval).ok()? == Some(true)));
+        }
+        let all = sample.rows.len() as f64;
+        if met > 0.0 || all >= sample.of as f64 {
+            return Some(met / all);
+        }
+        // Whatever it is, it is rare; one value of a column that has many is rarer still.
+        let one_value = match &expr.kind {
+            ExprKind::Compare { op: CompareOp::Eq, args } => {
+                args.iter().find_map(|arg| self.values(arg)).map(|values| 1.0 / values.distinct)
+            }
+            _ => None,
+        };
+        Some(one_value.unwrap_or(1.0).min(NONE_FOUND / all))
+    }
+
+    /// The same by the histogram of the one column that it reads.
+    fn by_histogram(&self, expr: &Expr, wanted: &[(usize, usize)], facts: &TableFacts) -> Option<f64> {
+        let &[(column, slot)] = wanted else { return None };
+        let column = &facts.table.def.columns[column];
+        let json = self.catalog.histogram(facts.table.id(), &column.name)?;
+        histogram::share(&Histogram::parse(json, column)?, expr, slot, &self.eval)
+    }
+
+    /// Which part of a table's rows has the values that equalities ask for with rows that are there, all of them together.
+    pub(crate) fn equal_share(&self, table: usize, conditions: &[&Condition], present: TableSet) -> EqualShare {
+        let mut equal = EqualShare::default();
+        let (mut inner, mut outer): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+        for (number, condition) in conditions.iter().enumerate() {
+            let joins = |ask: &&crate::plan::conditions::Asked| {
+                ask.table == table
+                    && ask.needs.meets(present)
+                    && matches!(&ask.intervals[..], [Interval::Point(_) | Interval::NullSafePoint(_)])
+            };
+            let Some(ask) = condition.asks.iter().find(joins) else { continue };
+            equal.used.push(number);
+            if inner.contains(&ask.column) {
+                continue;
+            }
+            inner.push(ask.column);
+            let other = condition.asks.iter().find(|ask| ask.table != table && present.meets(TableSet::one(ask.table)));
+            outer.extend(other.map(|ask| (ask.table, ask.column)));
+        }
+        if inner.is_empty() {
+            return equal;
+        }
+        let here = self.facts[table].as_ref().and_then(|facts| facts.combinations(&inner));
+        let mut tables: Vec<usize> = outer.iter().map(|(table, _)| *table).collect();
+        tables.sort_unstable();
+        tables.dedup();
+        let there = |table: &usize| {
+            let columns: Vec<usize> = outer.iter().filter(|(of, _)| of == table).map(|(_, column)| *column).collect();
+            self.facts[*table].as_ref()?.combinations(&columns)
+        };
+        let there: Option<f64> = tables.iter().map(there).product();
+        let there = there.filter(|_| !tables.is_empty());
+        let distinct = here.into_iter().chain(there).reduce(f64::max);
+        equal.share = distinct.map_or_else(|| 0.1_f64.powi(inner.len() as i32), |distinct| 1.0 / distinct);
+        if let Some(facts) = &self.facts[table] {
+            let nulls = inner.iter().filter_map(|column| Some(1.0 - facts.values(*column)?.null_share));
+            equal.share *= nulls.product::<f64>();
+        }
+        equal
+    }
+}
+
+/// See [`Shares::equal_share`].
+#[derive(Debug)]
+pub(crate) struct EqualShare {
+    pub(crate) share: f64,
+    /// The conditions that it stands for.
+    pub(crate) used: Vec<usize>,
+}
+
+impl Default for EqualShare {
+    fn default() -> Self {
+        EqualShare { share: 1.0, used: Vec::new() }
+    }
+}
