@@ -322,6 +322,7 @@ pub mod codes {
     pub const REPLICA_CORRUPT_EVENT: Code = (1610, "HY000");
     pub const XA_RBTIMEOUT: Code = (1613, "XA106");
     pub const XA_RBDEADLOCK: Code = (1614, "XA102");
+    pub const WARN_OPTION_IGNORED: Code = (1618, "HY000");
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");
     pub const TOO_LONG_TABLE_COMMENT: Code = (1628, "HY000");
     pub const TOO_LONG_FIELD_COMMENT: Code = (1629, "HY000");
@@ -376,6 +377,7 @@ pub mod codes {
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const WARN_PURGE_LOG_IS_ACTIVE: Code = (1868, "HY000");
     pub const AUTO_INCREMENT_CONFLICT: Code = (1869, "HY000");
+    pub const AES_INVALID_IV: Code = (1882, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
@@ -428,6 +430,10 @@ pub mod codes {
     pub const USER_DOES_NOT_EXIST: Code = (3162, "HY000");
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
+    pub const AES_INVALID_KDF_NAME: Code = (3235, "HY000");
+    pub const AES_INVALID_KDF_ITERATIONS: Code = (3236, "HY000");
+    pub const WARN_AES_KEY_SIZE: Code = (3237, "HY000");
+    pub const AES_INVALID_KDF_OPTION_SIZE: Code = (3238, "HY000");
     pub const UNSUPPORTED_INDEX_ALGORITHM: Code = (3502, "HY000");
     pub const NO_SUCH_DB: Code = (3503, "42Y07");
     pub const TOO_MANY_ENUM_VALUES: Code = (3504, "HY000");
@@ -461,6 +467,7 @@ pub mod codes {
     pub const FK_INCOMPATIBLE_COLUMNS: Code = (3780, "HY000");
     pub const UNSUPPORTED_USE_OF_GRANT_AS: Code = (3835, "HY000");
     pub const UNKNOWN_AUTHID_OR_ACCESS_DENIED_IN_GRANT_AS: Code = (3836, "HY000");
+    pub const INVALID_JSON_TYPE: Code = (3853, "22032");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
     pub const CANNOT_GRANT_ROLES_TO_ANONYMOUS_USER: Code = (3876, "HY000");
     pub const SECOND_PASSWORD_CANNOT_BE_EMPTY: Code = (3878, "HY000");

@@ -13,6 +13,7 @@ use types::charset::Charset;
 use types::{CollationId, Value};
 
 use crate::expr::function::Pattern;
+use crate::expr::function::cipher::CipherMode;
 use crate::expr::locale::Locale;
 use crate::expr::tree::VariableScope;
 use crate::expr::types::ExprType;
@@ -82,6 +83,8 @@ pub struct SessionInfo {
     pub reopens_temporary: bool,
     /// `default_week_format`
     pub default_week_format: u8,
+    /// `block_encryption_mode`
+    pub block_encryption_mode: CipherMode,
     /// `@name`, by lower case name, with the type last assigned.
     pub user_variables: Mutex<HashMap<String, (Value, ExprType)>>,
     /// What `LAST_INSERT_ID(n)` set during this statement; the session takes it at the statement's end.
@@ -128,6 +131,7 @@ impl Default for SessionInfo {
             implicit_timestamps: false,
             reopens_temporary: false,
             default_week_format: 0,
+            block_encryption_mode: CipherMode::default(),
             user_variables: Mutex::default(),
             set_last_insert_id: Mutex::default(),
             random: Mutex::default(),

@@ -4,7 +4,9 @@
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
+mod aes;
 mod case;
+pub(crate) mod cipher;
 mod compress;
 mod control;
 mod encoding;
@@ -196,6 +198,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
         string::TABLE,
         encoding::TABLE,
         compress::TABLE,
+        aes::TABLE,
         math::TABLE,
         time::TABLE,
         control::TABLE,

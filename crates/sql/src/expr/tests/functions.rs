@@ -1,0 +1,21 @@
+//! Functions that have a file of their own: what MySQL 9.7 answers to `SELECT` of each call.
+
+use super::Fixture;
+use crate::expr::function::cipher::CipherMode;
+
+/// `block_encryption_mode: expression`
+#[test]
+fn ciphers() {
+    crate::golden::check("src/expr/testdata/ciphers.golden", |line| {
+        let (mode, text) = line.split_once(": ").unwrap();
+        let mut fixture = Fixture::new();
+        fixture.session.block_encryption_mode = CipherMode::by_name(mode).unwrap();
+        fixture.show(text)
+    });
+}
+
+#[test]
+fn json_schemas() {
+    let fixture = Fixture::new();
+    crate::golden::check("src/expr/testdata/schemas.golden", |text| fixture.show(text));
+}
