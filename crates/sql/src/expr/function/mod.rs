@@ -25,6 +25,7 @@ mod time;
 mod time_format;
 mod time_read;
 mod time_span;
+mod xml;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -206,6 +207,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
         hash::TABLE,
         regexp::TABLE,
         json::TABLE,
+        xml::TABLE,
     ];
     tables.into_iter().flatten().map(|info| (info.name, info)).collect()
 });
@@ -256,6 +258,7 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
     json::check_pairs(info.name, args.len())?;
     regexp::check(info.name, &args)?;
     time::check_fraction(info.name, &args)?;
+    xml::check(info.name, &args, session)?;
     info.check_collations(&args)?;
     let args = control::compare_first(info.name, args)?;
     Ok(build(info, args, session))

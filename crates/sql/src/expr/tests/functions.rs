@@ -6,9 +6,9 @@ use crate::expr::function::cipher::CipherMode;
 /// `block_encryption_mode: expression`
 #[test]
 fn ciphers() {
+    let mut fixture = Fixture::new();
     crate::golden::check("src/expr/testdata/ciphers.golden", |line| {
         let (mode, text) = line.split_once(": ").unwrap();
-        let mut fixture = Fixture::new();
         fixture.session.block_encryption_mode = CipherMode::by_name(mode).unwrap();
         fixture.show(text)
     });
@@ -18,4 +18,10 @@ fn ciphers() {
 fn json_schemas() {
     let fixture = Fixture::new();
     crate::golden::check("src/expr/testdata/schemas.golden", |text| fixture.show(text));
+}
+
+#[test]
+fn xml() {
+    let fixture = Fixture::new();
+    crate::golden::check("src/expr/testdata/xml.golden", |text| fixture.show(text));
 }

@@ -99,7 +99,9 @@ impl Schemas {
     pub(super) fn compile(root: &Json, args: &Args<'_>) -> Result<Self, SqlError> {
         let any = Schema { pointer: "#".to_owned(), types: kind::ALL, ..Schema::unbounded() };
         let mut compiler = Compiler { root, args, list: vec![any], known: HashMap::new(), depth: 0 };
-        let root = compiler.schema(root, "#".to_owned())?;
+        let id = compiler.schema(root, "#".to_owned())?;
+        compiler.all_inside(root, "#")?;
+        let root = id;
         Ok(Schemas { list: compiler.list, root })
     }
 
@@ -186,6 +188,27 @@ impl Compiler<'_> {
         let id = self.schema_at(json, pointer)?;
         self.depth -= 1;
         Ok(id)
+    }
+
+    /// What is in a value, whether a keyword leads there or not: references that are refused are refused anywhere.
+    fn all_inside(&mut self, json: &Json, pointer: &str) -> Result<(), SqlError> {
+        match json {
+            Json::Object(object) => object.iter().try_for_each(|(name, value)| self.inside(value, pointer, name)),
+            Json::Array(elements) => {
+                let mut places = elements.iter().enumerate();
+                places.try_for_each(|(at, element)| self.inside(element, pointer, &at.to_string()))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn inside(&mut self, json: &Json, pointer: &str, name: &str) -> Result<(), SqlError> {
+        if !matches!(json, Json::Object(_) | Json::Array(_)) {
+            return Ok(());
+        }
+        let pointer = step(pointer, name);
+        self.schema(json, pointer.clone())?;
+        self.all_inside(json, &pointer)
     }
 
     fn schema_at(&mut self, json: &Json, pointer: String) -> Result<SchemaId, SqlError> {
