@@ -450,6 +450,7 @@ pub mod codes {
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");
+    pub const PARSE_ERROR_IN_DIGEST_FN: Code = (3676, "HY000");
     pub const REGEXP_BUFFER_OVERFLOW: Code = (3684, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");
@@ -490,6 +491,7 @@ pub mod codes {
     pub const MISSING_JSON_VALUE: Code = (3966, "22035");
     pub const MULTIPLE_JSON_VALUES: Code = (3967, "22034");
     pub const INVALID_USER_ATTRIBUTE_JSON: Code = (3982, "HY000");
+    pub const FUNCTION_DOES_NOT_SUPPORT_CHARACTER_SET: Code = (3987, "HY000");
     pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
     pub const AUTOEXTEND_SIZE_NOT_MULTIPLE: Code = (4023, "HY000");
     pub const ROLE_GRANTED_TO_ITSELF: Code = (4027, "HY000");

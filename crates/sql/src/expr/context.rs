@@ -296,6 +296,12 @@ pub(crate) fn interrupted() -> SqlError {
     SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted")
 }
 
+/// 1301
+pub(crate) fn packet_overflow(function: &str, max: u64) -> SqlError {
+    let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
+    SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
+}
+
 /// Everything an evaluation sees besides its row. Made per execution of a statement; cheap.
 #[derive(Clone, Copy)]
 pub struct EvalContext<'a> {
@@ -331,9 +337,7 @@ impl<'a> EvalContext<'a> {
 
     /// 1301: a function's result is longer than a packet may be.
     pub(crate) fn packet_overflow(&self, function: &str) -> SqlError {
-        let max = self.session.max_allowed_packet;
-        let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
-        SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
+        packet_overflow(function, self.session.max_allowed_packet)
     }
 
     /// The same as a warning; the result is NULL.

@@ -55,7 +55,7 @@ mod tests;
 pub use ::types::SqlMode;
 pub use aggregate::{Aggregate, AggregateFunction, AggregateState};
 pub(crate) use beside::{is_number, moment_of, time_of, year_beside_column};
-pub(crate) use context::interrupted;
+pub(crate) use context::{interrupted, packet_overflow};
 pub use context::{Deadline, EvalContext, Host, SessionInfo, TimeLimit, Warning, WarningLevel, Warnings, Watch};
 pub use convert::{Strictness, convert_for_column};
 pub use function::Function;

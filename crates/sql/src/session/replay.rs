@@ -134,10 +134,16 @@ impl Session {
         open: &mut Open,
     ) -> Result<Option<RowDifferences>, SqlError> {
         let host = self.host();
-        let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
+        let warnings = Warnings::default();
+        let waiting = Waiting {
+            shared: &self.shared,
+            user_locks: &self.user_locks,
+            cancel: &self.handle.cancel,
+            info: &self.info,
+            warnings: &warnings,
+        };
         let hot = &self.settings.hot;
         let clock = &*self.shared.env.clock;
-        let warnings = Warnings::default();
         let mut context = ExecContext {
             engine: &self.shared.engine,
             transaction: &mut open.transaction,

@@ -1,6 +1,6 @@
 //! The functions: their names, arguments, types and evaluation.
 //!
-//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`], [`json`] and [`info`]: name, number of
+//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`], [`json`], [`xml`], [`info`] and others: name, number of
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
@@ -15,12 +15,14 @@ mod hash;
 mod info;
 pub(crate) mod json;
 mod length;
+mod maria;
 mod math;
 mod missing;
 mod regexp;
 mod regexp_class;
 mod replacement;
 mod string;
+mod system;
 mod time;
 mod time_format;
 mod time_read;
@@ -200,6 +202,8 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
         encoding::TABLE,
         compress::TABLE,
         aes::TABLE,
+        system::TABLE,
+        maria::TABLE,
         math::TABLE,
         time::TABLE,
         control::TABLE,

@@ -25,3 +25,10 @@ fn xml() {
     let fixture = Fixture::new();
     crate::golden::check("src/expr/testdata/xml.golden", |text| fixture.show(text));
 }
+
+/// Digests, sizes and times; functions of MariaDB.
+#[test]
+fn of_servers() {
+    let fixture = Fixture::new();
+    crate::golden::check("src/expr/testdata/server.golden", |text| fixture.show(text));
+}

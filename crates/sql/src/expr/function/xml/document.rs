@@ -227,7 +227,7 @@ impl Reader<'_> {
         let Token::Ident(name) = token else { return Err(token.unexpected("ident or '/'")) };
         self.enter(NodeKind::Element, name)?;
         token = self.attributes(is_declaration)?;
-        if token.is(b'/') {
+        if token.is(b'/') && !is_declaration {
             self.leave(None)?;
             token = self.token();
         }

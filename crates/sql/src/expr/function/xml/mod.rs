@@ -105,8 +105,8 @@ fn update(args: &Args<'_>) -> Result<Value, SqlError> {
             NodeKind::Root => 0..text.len(),
             NodeKind::Attribute => node.begin()..node.tag_end(),
             NodeKind::Element | NodeKind::Text => {
-                let end = text[node.tag_end()..].iter().position(|byte| *byte == b'>');
-                node.begin() - 1..end.map_or(text.len(), |end| node.tag_end() + end + 1)
+                // As in MySQL, what stands right behind the name at its end is taken for the `>`.
+                node.begin() - 1..(node.tag_end() + 1).min(text.len())
             }
         }))
     })?;
