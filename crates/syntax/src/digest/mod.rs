@@ -15,6 +15,7 @@ mod words;
 use base::{SqlError, codes};
 
 use self::words::{is_charset_name, keyword};
+use crate::error::ParseError;
 use crate::lexer::{Lexer, lex};
 use crate::parse::{ParseContext, parse_one};
 use crate::span::Span;
@@ -82,6 +83,9 @@ pub fn digest_text(text: &str, context: &ParseContext, max_bytes: usize) -> Resu
         _ => {}
     }
     let lexed = lex(text, context.sql_mode).map_err(|error| error.into_sql(text))?;
+    if let Some(param) = lexed.tokens.iter().find(|at| matches!(at.token, Token::Param(_))) {
+        return Err(ParseError::syntax(param.span.start as usize).into_sql(text));
+    }
     let mut digest = Digest { text, tokens: &lexed.tokens, parts: Vec::new(), size: 0, max_bytes, by: Vec::new() };
     for at in 0..lexed.tokens.len() {
         if digest.size > max_bytes {
@@ -153,7 +157,7 @@ impl<'a> Digest<'a> {
             }
             Token::Number(digits) => self.number(at, digits),
             Token::Hex(_) | Token::Bits(_) => self.signed_value(),
-            Token::Text(_) | Token::NationalText(_) | Token::Param(_) => self.value(),
+            Token::Text(_) | Token::NationalText(_) => self.value(),
             Token::LParen => {
                 self.by.push(false);
                 self.push(Part::Sign("("));

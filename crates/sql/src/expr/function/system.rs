@@ -44,7 +44,10 @@ fn digest_text(args: &Args<'_>) -> Result<Option<String>, SqlError> {
     args.ctx.worked(text.len() as u64 * STEPS)?;
     let context =
         crate::parse::ParseContext { sql_mode: args.ctx.session.sql_mode, ..crate::parse::ParseContext::default() };
-    let digest = syntax::digest::digest_text(&String::from_utf8_lossy(&text), &context, BYTES_MAX);
+    // Its tree may be deep.
+    let digest = base::on_large_stack(|| {
+        syntax::digest::digest_text(&String::from_utf8_lossy(&text), &context, BYTES_MAX)
+    });
     digest.map(Some).map_err(|error| match error.code {
         code if code == codes::PARSE_ERROR.0 || code == codes::EMPTY_QUERY.0 => {
             let message = format!("Could not parse argument to digest function: \"{}\".", error.message);
