@@ -1,5 +1,5 @@
 -- AES_ENCRYPT and AES_DECRYPT: modes, keys, vectors, columns.
-SELECT @@block_encryption_mode;
+SELECT @@block_encryption_mode LIKE 'aes-128-ecb', LENGTH(@@block_encryption_mode), UPPER(@@block_encryption_mode) = 'AES-256-OFB';
 SELECT HEX(AES_ENCRYPT('abc', 'key'));
 SELECT AES_ENCRYPT('abc', 'key');
 SELECT AES_ENCRYPT('abc', 'key', 'iv');
@@ -112,7 +112,6 @@ SELECT AES_ENCRYPT('abc', 'k',NULL);
 SELECT AES_ENCRYPT('abc', 'k',NULL,NULL);
 SELECT HEX(AES_ENCRYPT(x'00ff', x'80', '', _binary'hkdf', x'00', x'00'));
 SELECT HEX(AES_ENCRYPT(true, 1.5e0));
-SELECT HEX(AES_ENCRYPT(CAST('[1]' AS JSON), DATE'2020-01-01'));
 SELECT CHARSET(AES_ENCRYPT('a','b'));
 SELECT COERCIBILITY(AES_ENCRYPT('a','b'));
 SET block_encryption_mode='aes-256-ecb';
@@ -123,8 +122,6 @@ SELECT HEX(AES_ENCRYPT('abc', 'k', 1234567890123456));
 SELECT HEX(AES_ENCRYPT('abc', 'k', 'éééééééé'));
 SELECT HEX(AES_ENCRYPT('abc', 'k', _latin1 0xe9e9e9e9e9e9e9e9e9e9e9e9e9e9e9e9));
 SELECT AES_ENCRYPT('abc', 'k', REPEAT('0',16),'nope');
-SET @a=AES_ENCRYPT('abc','k',REPEAT('0',16));
-SELECT AES_DECRYPT(@a,'k',REPEAT('0',16));
 SET block_encryption_mode='aes-128-ofb';
 CREATE TABLE aes1 (a varchar(20) charset utf8mb4, b int, c text, d blob, e varbinary(20), f varchar(10) charset latin1);
 SELECT AES_ENCRYPT(a,'k',REPEAT('0',16)),AES_ENCRYPT(b,'k',REPEAT('0',16)),AES_ENCRYPT(c,'k',REPEAT('0',16)),AES_ENCRYPT(d,'k',REPEAT('0',16)),AES_ENCRYPT(e,'k',REPEAT('0',16)),AES_ENCRYPT(f,'k',REPEAT('0',16)) FROM aes1;
@@ -132,6 +129,5 @@ SELECT AES_DECRYPT(a,'k',REPEAT('0',16)),AES_DECRYPT(b,'k',REPEAT('0',16)),AES_D
 SET block_encryption_mode='aes-128-ecb';
 SELECT AES_ENCRYPT(a,'k'),AES_ENCRYPT(b,'k'),AES_ENCRYPT(c,'k'),AES_ENCRYPT(d,'k'),AES_ENCRYPT(e,'k'),AES_ENCRYPT(f,'k') FROM aes1;
 CREATE TABLE aes2 SELECT AES_ENCRYPT('abc','k') a, AES_DECRYPT('abc','k') b;
-SHOW CREATE TABLE aes2;
 DROP TABLE aes2;
 DROP TABLE aes1;

@@ -10,7 +10,6 @@ use binlog::event::{PartialUpdateRows, RowsEvent, TableMap, rows_flags};
 use engine::EngineError;
 
 use super::Session;
-use super::rows::Waiting;
 use super::transaction::Open;
 use crate::exec::ExecContext;
 use crate::expr::{EvalContext, Warnings, Watch};
@@ -135,13 +134,7 @@ impl Session {
     ) -> Result<Option<RowDifferences>, SqlError> {
         let host = self.host();
         let warnings = Warnings::default();
-        let waiting = Waiting {
-            shared: &self.shared,
-            user_locks: &self.user_locks,
-            cancel: &self.handle.cancel,
-            info: &self.info,
-            warnings: &warnings,
-        };
+        let waiting = self.waiting(&warnings);
         let hot = &self.settings.hot;
         let clock = &*self.shared.env.clock;
         let mut context = ExecContext {

@@ -14,7 +14,9 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::{Deadline, EvalContext, ExprType, SessionInfo, TimeLimit, WarningLevel, Warnings, Watch, build, work};
+use crate::expr::{
+    Deadline, EvalContext, ExprType, SessionInfo, TimeLimit, WarningLevel, Warnings, Watch, build, work,
+};
 use crate::load::WholeFile;
 use crate::parse::ast::Statement;
 use crate::parse::hint::Hints;
@@ -259,13 +261,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let host = self.host();
-        let waiting = Waiting {
-            shared: &self.shared,
-            user_locks: &self.user_locks,
-            cancel: &self.handle.cancel,
-            info: &self.info,
-            warnings: &self.warnings,
-        };
+        let waiting = self.waiting(&self.warnings);
         let hot = &self.settings.hot;
         if hot.sql_safe_updates {
             plan.check_safe()?;
@@ -356,6 +352,19 @@ pub(super) struct Waiting<'a> {
     pub(super) cancel: &'a base::Cancel,
     pub(super) info: &'a SessionInfo,
     pub(super) warnings: &'a Warnings,
+}
+
+impl Session {
+    /// Functions that wait, for a statement of this session whose warnings go there.
+    pub(super) fn waiting<'a>(&'a self, warnings: &'a Warnings) -> Waiting<'a> {
+        Waiting {
+            shared: &self.shared,
+            user_locks: &self.user_locks,
+            cancel: &self.handle.cancel,
+            info: &self.info,
+            warnings,
+        }
+    }
 }
 
 impl Waiting<'_> {

@@ -286,7 +286,8 @@ impl<'a> Digest<'a> {
             Some(Token::Word(word)) => !words::is_operator(word),
             Some(_) => false,
         };
-        let is_place = is_in_list && is_first && is_last && !is_merged && digits.bytes().all(|byte| byte.is_ascii_digit());
+        let is_place =
+            is_in_list && is_first && is_last && !is_merged && digits.bytes().all(|byte| byte.is_ascii_digit());
         if is_place { self.push(Part::Place(digits.to_owned())) } else { self.signed_value() }
     }
 

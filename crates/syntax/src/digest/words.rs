@@ -52,13 +52,15 @@ const SPELLINGS: &[&[&str]] = &[
 
 /// Words behind which an expression begins, so that a sign there belongs to the number behind it.
 pub(super) const BEGIN_EXPRESSION: &[&str] = &[
-    "AND", "AT", "BETWEEN", "CASE", "DEFAULT", "DIV", "ELSE", "ELSEIF", "ENDS", "EVERY", "IF", "INTERVAL", "LIKE", "MOD", "NOT", "OR",
-    "RETURN", "RLIKE", "SELECT", "STARTS", "THEN", "UNTIL", "WHEN", "WHILE", "XOR",
+    "AND", "AT", "BETWEEN", "CASE", "DEFAULT", "DIV", "ELSE", "ELSEIF", "ENDS", "EVERY", "IF", "INTERVAL", "LIKE",
+    "MOD", "NOT", "OR", "RETURN", "RLIKE", "SELECT", "STARTS", "THEN", "UNTIL", "WHEN", "WHILE", "XOR",
 ];
 
 /// Words between two operands.
-const OPERATORS: &[&str] =
-    &["AND", "BETWEEN", "COLLATE", "DIV", "IN", "IS", "LIKE", "MEMBER", "MOD", "NOT", "OR", "REGEXP", "RLIKE", "SOUNDS", "XOR"];
+const OPERATORS: &[&str] = &[
+    "AND", "BETWEEN", "COLLATE", "DIV", "IN", "IS", "LIKE", "MEMBER", "MOD", "NOT", "OR", "REGEXP", "RLIKE", "SOUNDS",
+    "XOR",
+];
 
 const HINTS: &str = "BKA BNL DERIVED_CONDITION_PUSHDOWN DUPSWEEDOUT FIRSTMATCH GROUP_INDEX HASH_JOIN INDEX INDEX_MERGE INTOEXISTS \
                      JOIN_FIXED_ORDER JOIN_INDEX JOIN_ORDER JOIN_PREFIX JOIN_SUFFIX LOOSESCAN MATERIALIZATION MAX_EXECUTION_TIME MERGE MRR \

@@ -26,19 +26,35 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         let found = path.find_counted(&document, true, &mut |values| args.ctx.worked(values))?;
         Ok(Value::from(!found.is_empty()))
     }),
-    line("sys_guid", 0, 0, |_, _| system_text(32), |args| {
-        Ok(Value::from(random_uuid(args).to_string().replace('-', "").to_uppercase()))
-    })
+    line(
+        "sys_guid",
+        0,
+        0,
+        |_, _| system_text(32),
+        |args| Ok(Value::from(random_uuid(args).to_string().replace('-', "").to_uppercase())),
+    )
     .volatile(),
-    line("uuid_v4", 0, 0, |_, _| system_text(36).nullable(false), |args| Ok(Value::from(random_uuid(args).to_string())))
-        .volatile(),
-    line("uuid_v7", 0, 0, |_, _| system_text(36).nullable(false), |args| {
-        let mut uuid = random_uuid(args);
-        let millis = args.ctx.host.clock_now().0 / 1000;
-        uuid.0[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
-        uuid.0[6] = uuid.0[6] & 0x0f | 0x70;
-        Ok(Value::from(uuid.to_string()))
-    })
+    line(
+        "uuid_v4",
+        0,
+        0,
+        |_, _| system_text(36).nullable(false),
+        |args| Ok(Value::from(random_uuid(args).to_string())),
+    )
+    .volatile(),
+    line(
+        "uuid_v7",
+        0,
+        0,
+        |_, _| system_text(36).nullable(false),
+        |args| {
+            let mut uuid = random_uuid(args);
+            let millis = args.ctx.host.clock_now().0 / 1000;
+            uuid.0[..6].copy_from_slice(&millis.to_be_bytes()[2..]);
+            uuid.0[6] = uuid.0[6] & 0x0f | 0x70;
+            Ok(Value::from(uuid.to_string()))
+        },
+    )
     .volatile(),
 ];
 

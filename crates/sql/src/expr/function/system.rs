@@ -5,24 +5,42 @@ use sha2::{Digest, Sha256};
 use types::Value;
 
 use super::encoding::hex_text;
-use super::{Args, FunctionInfo, LONG_TEXT, line, own_text, short_nullable_int, some};
+use super::{Args, FunctionInfo, LONG_TEXT, line, own_text, short_nullable_int, some, text_of};
 
 pub(super) static TABLE: &[FunctionInfo] = &[
-    line("statement_digest", 1, 1, |_, session| own_text(64, session), |args| {
-        let text = some!(digest_text(args)?);
-        Ok(Value::str(hex_text(&Sha256::digest(text))))
-    })
+    line(
+        "statement_digest",
+        1,
+        1,
+        |_, session| own_text(64, session),
+        |args| {
+            let text = some!(digest_text(args)?);
+            Ok(Value::str(hex_text(&Sha256::digest(text))))
+        },
+    )
     .per_execution(),
-    line("statement_digest_text", 1, 1, |_, session| own_text(4 * LONG_TEXT, session), |args| {
-        Ok(Value::from(some!(digest_text(args)?)))
-    })
+    line(
+        "statement_digest_text",
+        1,
+        1,
+        |args, session| text_of(args, |_| LONG_TEXT, session),
+        |args| Ok(Value::from(some!(digest_text(args)?))),
+    )
     .per_execution(),
-    line("format_bytes", 1, 1, |_, session| own_text(SHOWN, session), |args| {
-        Ok(Value::from(shown(some!(args.double(0)?), &BYTES)))
-    }),
-    line("format_pico_time", 1, 1, |_, session| own_text(SHOWN, session), |args| {
-        Ok(Value::from(shown(some!(args.double(0)?), &PICOSECONDS)))
-    }),
+    line(
+        "format_bytes",
+        1,
+        1,
+        |_, session| own_text(SHOWN, session),
+        |args| Ok(Value::from(shown(some!(args.double(0)?), &BYTES))),
+    ),
+    line(
+        "format_pico_time",
+        1,
+        1,
+        |_, session| own_text(SHOWN, session),
+        |args| Ok(Value::from(shown(some!(args.double(0)?), &PICOSECONDS))),
+    ),
     // As in a MySQL without the component that knows what a strong password is.
     line("validate_password_strength", 1, 1, short_nullable_int::<10>, |args| {
         some!(args.text(0)?);
@@ -45,9 +63,8 @@ fn digest_text(args: &Args<'_>) -> Result<Option<String>, SqlError> {
     let context =
         crate::parse::ParseContext { sql_mode: args.ctx.session.sql_mode, ..crate::parse::ParseContext::default() };
     // Its tree may be deep.
-    let digest = base::on_large_stack(|| {
-        syntax::digest::digest_text(&String::from_utf8_lossy(&text), &context, BYTES_MAX)
-    });
+    let digest =
+        base::on_large_stack(|| syntax::digest::digest_text(&String::from_utf8_lossy(&text), &context, BYTES_MAX));
     digest.map(Some).map_err(|error| match error.code {
         code if code == codes::PARSE_ERROR.0 || code == codes::EMPTY_QUERY.0 => {
             let message = format!("Could not parse argument to digest function: \"{}\".", error.message);

@@ -208,12 +208,7 @@ impl Finder<'_, '_> {
     }
 
     /// Parents or ancestors, of which the root is no ancestor.
-    fn upwards(
-        &self,
-        axis: Axis,
-        is_named: &dyn Fn(u32) -> bool,
-        members: &[Member],
-    ) -> Result<Vec<Member>, SqlError> {
+    fn upwards(&self, axis: Axis, is_named: &dyn Fn(u32) -> bool, members: &[Member]) -> Result<Vec<Member>, SqlError> {
         let mut nodes = Vec::new();
         for member in members {
             let mut node = member.node;

@@ -23,11 +23,11 @@ use types::Value;
 use self::document::{Document, NodeKind};
 use self::find::Finder;
 use self::xpath::{Item, XPath};
-use super::{Args, FunctionInfo, joined_text, line, some};
+use super::{Args, FunctionInfo, LONG_TEXT, joined_text, line, some};
 use crate::expr::constant::constant;
 use crate::expr::context::SessionInfo;
 use crate::expr::tree::{Constancy, Expr};
-use crate::expr::types::{ExprType, Kind};
+use crate::expr::types::ExprType;
 
 pub(super) static TABLE: &[FunctionInfo] = &[
     line("extractvalue", 2, 2, text_type, extract).joins(0).per_execution(),
@@ -35,9 +35,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 ];
 
 fn text_type(args: &[Expr], session: &SessionInfo) -> ExprType {
-    let ty = joined_text(args, session);
-    let length = if ty.kind == Kind::Bytes { u32::MAX } else { super::LONG_TEXT * 4 };
-    ExprType { length, ..ty }
+    ExprType { length: LONG_TEXT, ..joined_text(args, session) }
 }
 
 /// 1105 for an XPath that is another for each row, or that is known to be none.

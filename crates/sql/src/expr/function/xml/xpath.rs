@@ -66,7 +66,11 @@ pub(super) enum Leaf {
     /// What an [`Leaf::Any`] puts there.
     Given,
     /// Whether any text of the set, in the slot `given`, makes the test true.
-    Any { set: Set, given: usize, test: Expr },
+    Any {
+        set: Set,
+        given: usize,
+        test: Expr,
+    },
 }
 
 /// An expression and its leaves.
@@ -130,9 +134,7 @@ impl XPath {
             Ok(Read::Set(set)) => Ok(XPath { item: Item::Set(set) }),
             Ok(Read::Value(expr, _)) => Ok(XPath { item: Item::Value(Scalar { expr, leaves: parser.leaves }) }),
             Err(Stop::Error(error)) => Err(error),
-            Err(Stop::Syntax) => {
-                Err(SqlError::unknown(format!("XPATH syntax error: '{}'", parser.tokens.shown())))
-            }
+            Err(Stop::Syntax) => Err(SqlError::unknown(format!("XPATH syntax error: '{}'", parser.tokens.shown()))),
         }
     }
 }

@@ -97,7 +97,7 @@ impl Schemas {
     /// # Errors
     /// 1235 for references to elsewhere, 3157 for those in a circle.
     pub(super) fn compile(root: &Json, args: &Args<'_>) -> Result<Self, SqlError> {
-        let any = Schema { pointer: "#".to_owned(), types: kind::ALL, ..Schema::unbounded() };
+        let any = Schema { pointer: "#".to_owned(), types: kind::ALL, ..Schema::of_anything() };
         let mut compiler = Compiler { root, args, list: vec![any], known: HashMap::new(), depth: 0 };
         let id = compiler.schema(root, "#".to_owned())?;
         compiler.all_inside(root, "#")?;
@@ -111,7 +111,7 @@ impl Schemas {
 }
 
 impl Schema {
-    fn unbounded() -> Self {
+    fn of_anything() -> Self {
         const ANY_COUNT: (u64, u64) = (0, u64::MAX);
         Schema { properties_count: ANY_COUNT, items_count: ANY_COUNT, length: ANY_COUNT, ..Schema::default() }
     }
@@ -258,7 +258,7 @@ impl Compiler<'_> {
     }
 
     fn object(&mut self, object: &Object, pointer: &str) -> Result<Schema, SqlError> {
-        let mut schema = Schema { pointer: pointer.to_owned(), types: types_of(object), ..Schema::unbounded() };
+        let mut schema = Schema { pointer: pointer.to_owned(), types: types_of(object), ..Schema::of_anything() };
         if let Some(Json::Array(values)) = object.get("enum") {
             schema.one_of_values = Some(values.clone()).filter(|values| !values.is_empty());
         }

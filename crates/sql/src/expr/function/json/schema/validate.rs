@@ -338,9 +338,7 @@ mod same {
 
     pub(super) fn is_same(a: &Json, b: &Json) -> bool {
         match (a, b) {
-            (Json::Array(a), Json::Array(b)) => {
-                a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b))
-            }
+            (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
             (Json::Object(a), Json::Object(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.0 == b.0 && is_same(&a.1, &b.1))
             }

@@ -54,9 +54,7 @@ impl Parser<'_> {
         let mut args = args.into_iter();
         let (first, second, third) = (args.next(), args.next(), args.next());
         match name {
-            "position" | "last" | "count" | "sum" | "true" | "false" | "not" | "boolean" => {
-                self.of_nodes(name, first)
-            }
+            "position" | "last" | "count" | "sum" | "true" | "false" | "not" | "boolean" => self.of_nodes(name, first),
             _ => self.of_values(name, first, second, third),
         }
     }
