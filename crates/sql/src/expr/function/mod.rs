@@ -284,7 +284,7 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
 }
 
 /// 1305, as MySQL; 1235 if MySQL has it.
-fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
+pub(crate) fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
     let lower = name.to_ascii_lowercase();
     if missing::is_missing(&lower) {
         return SqlError::not_supported(format!("{}()", name.to_uppercase()));

@@ -81,7 +81,7 @@ impl Finder<'_, '_> {
         let mut out: Vec<u8> = Vec::new();
         for text in texts {
             let text = self.document.text_of(text);
-            memory::check_more(text.len() as u64)?;
+            memory::check_room(&out, text.len() + 1)?;
             if !out.is_empty() {
                 out.push(b' ');
             }
