@@ -340,7 +340,7 @@ mod same {
         match (a, b) {
             (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| is_same(a, b)),
             (Json::Object(a), Json::Object(b)) => {
-                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.0 == b.0 && is_same(&a.1, &b.1))
+                a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| a.0 == b.0 && is_same(a.1, b.1))
             }
             _ if types_of(a) & kind::NUMBER != 0 && types_of(b) & kind::NUMBER != 0 => order(a, b) == Ordering::Equal,
             _ => a == b,
