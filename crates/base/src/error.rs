@@ -322,6 +322,7 @@ pub mod codes {
     pub const REPLICA_CORRUPT_EVENT: Code = (1610, "HY000");
     pub const XA_RBTIMEOUT: Code = (1613, "XA106");
     pub const XA_RBDEADLOCK: Code = (1614, "XA102");
+    pub const WARN_OPTION_IGNORED: Code = (1618, "HY000");
     pub const VARIABLE_IS_READONLY: Code = (1621, "HY000");
     pub const TOO_LONG_TABLE_COMMENT: Code = (1628, "HY000");
     pub const TOO_LONG_FIELD_COMMENT: Code = (1629, "HY000");
@@ -376,6 +377,7 @@ pub mod codes {
     pub const WARN_PURGE_LOG_IN_USE: Code = (1867, "HY000");
     pub const WARN_PURGE_LOG_IS_ACTIVE: Code = (1868, "HY000");
     pub const AUTO_INCREMENT_CONFLICT: Code = (1869, "HY000");
+    pub const AES_INVALID_IV: Code = (1882, "HY000");
     pub const CONNECTION_KILLED: Code = (1927, "70100");
     pub const INCORRECT_GTID_STATE: Code = (1941, "HY000");
     pub const BAD_BASE64_DATA: Code = (1958, "HY000");
@@ -428,6 +430,10 @@ pub mod codes {
     pub const USER_DOES_NOT_EXIST: Code = (3162, "HY000");
     pub const USER_ALREADY_EXISTS: Code = (3163, "HY000");
     pub const INVALID_JSON_PATH_ARRAY_CELL: Code = (3165, "42000");
+    pub const AES_INVALID_KDF_NAME: Code = (3235, "HY000");
+    pub const AES_INVALID_KDF_ITERATIONS: Code = (3236, "HY000");
+    pub const WARN_AES_KEY_SIZE: Code = (3237, "HY000");
+    pub const AES_INVALID_KDF_OPTION_SIZE: Code = (3238, "HY000");
     pub const UNSUPPORTED_INDEX_ALGORITHM: Code = (3502, "HY000");
     pub const NO_SUCH_DB: Code = (3503, "42Y07");
     pub const TOO_MANY_ENUM_VALUES: Code = (3504, "HY000");
@@ -444,6 +450,7 @@ pub mod codes {
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");
+    pub const PARSE_ERROR_IN_DIGEST_FN: Code = (3676, "HY000");
     pub const REGEXP_BUFFER_OVERFLOW: Code = (3684, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");
     pub const REGEXP_INDEX_OUTOFBOUNDS_ERROR: Code = (3686, "HY000");
@@ -461,6 +468,7 @@ pub mod codes {
     pub const FK_INCOMPATIBLE_COLUMNS: Code = (3780, "HY000");
     pub const UNSUPPORTED_USE_OF_GRANT_AS: Code = (3835, "HY000");
     pub const UNKNOWN_AUTHID_OR_ACCESS_DENIED_IN_GRANT_AS: Code = (3836, "HY000");
+    pub const INVALID_JSON_TYPE: Code = (3853, "22032");
     pub const CANNOT_CONVERT_STRING: Code = (3854, "HY000");
     pub const CANNOT_GRANT_ROLES_TO_ANONYMOUS_USER: Code = (3876, "HY000");
     pub const SECOND_PASSWORD_CANNOT_BE_EMPTY: Code = (3878, "HY000");
@@ -483,6 +491,7 @@ pub mod codes {
     pub const MISSING_JSON_VALUE: Code = (3966, "22035");
     pub const MULTIPLE_JSON_VALUES: Code = (3967, "22034");
     pub const INVALID_USER_ATTRIBUTE_JSON: Code = (3982, "HY000");
+    pub const FUNCTION_DOES_NOT_SUPPORT_CHARACTER_SET: Code = (3987, "HY000");
     pub const CHARACTER_SET_MISMATCH: Code = (3995, "HY000");
     pub const AUTOEXTEND_SIZE_NOT_MULTIPLE: Code = (4023, "HY000");
     pub const ROLE_GRANTED_TO_ITSELF: Code = (4027, "HY000");

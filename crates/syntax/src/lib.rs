@@ -16,6 +16,7 @@
 //! | [`statement`] | their trees |
 //! | [`names`], [`charsets`] | what can be a name, and names of character sets |
 //! | [`literal_rows`] | rows of INSERT that stay text |
+//! | [`digest`] | the normal form of a statement |
 //!
 //! Knows no tables and no types of values: what a name means is the binder's. What is kept as it was written (the requirements of an account) and
 //! what other parts name in the same way (the name of an XA transaction) is taken from where it is kept.
@@ -27,6 +28,7 @@
 
 pub mod ast;
 pub mod charsets;
+pub mod digest;
 pub mod digits;
 pub mod error;
 #[cfg(test)]

@@ -99,6 +99,11 @@ pub enum Token<'a> {
 }
 
 impl Token<'_> {
+    /// As a digest writes it.
+    pub(crate) fn sign_of_digest(&self) -> &'static str {
+        if *self == Token::NotEq { "!=" } else { self.sign() }
+    }
+
     /// How a sign is written; nothing for what has a text of its own.
     fn sign(&self) -> &'static str {
         match self {

@@ -331,7 +331,15 @@ impl Expressions<'_> {
                 Sql::term(&format!("DATE_FORMAT({{}}, '{format}')"), [self.of(Kind::DateTime, depth)])
             }
             15 => Sql::term(self.random.word(&["DAYNAME({})", "MONTHNAME({})"]), [self.of(Kind::Date, depth)]),
-            16 => Sql::term(self.random.word(&["SHA2({}, 256)", "TO_BASE64({})"]), [self.of(any, depth)]),
+            16 => Sql::term(
+                self.random.word(&[
+                    "SHA2({}, 256)",
+                    "TO_BASE64({})",
+                    "HEX(AES_ENCRYPT({}, 'key'))",
+                    "EXTRACTVALUE(CONCAT('<a>', {}, '</a>'), '/a')",
+                ]),
+                [self.of(any, depth)],
+            ),
             _ => {
                 let collation = self.random.word(&["utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_0900_ai_ci"]);
                 Sql::term(&format!("(CONCAT('', {{}}) COLLATE {collation})"), [self.of(Kind::Text, depth)])
@@ -342,7 +350,10 @@ impl Expressions<'_> {
     fn binary(&mut self, depth: usize) -> Sql {
         match self.random.below(4) {
             0 => Sql::term("CONCAT({}, {})", [self.of(Kind::Binary, depth), self.of(Kind::Text, depth)]),
-            1 => Sql::term(self.random.word(&["UNHEX({})", "FROM_BASE64({})"]), [self.of(Kind::Text, depth)]),
+            1 => Sql::term(
+                self.random.word(&["UNHEX({})", "FROM_BASE64({})", "AES_ENCRYPT({}, 'key')", "AES_DECRYPT({}, 'key')"]),
+                [self.of(Kind::Text, depth)],
+            ),
             2 => Sql::term("SUBSTRING({}, {})", [self.of(Kind::Binary, depth), self.small()]),
             _ => Sql::term(
                 self.random.word(&["CAST({} AS BINARY)", "UPPER({})", "REVERSE({})"]),

@@ -197,9 +197,34 @@ except pymysql.err.MySQLError as e:
 ";
     let sql = load(&folder.join("inner/people.csv"));
     assert_eq!(python(script, &[&server.port().to_string(), &sql]).unwrap(), "1045\n");
+    load_file(&server, &folder, &outside);
     drop(server);
     let _ = fs::remove_dir_all(&folder);
     let _ = fs::remove_file(&outside);
+}
+
+/// LOAD_FILE reads the same files, and is NULL of all others.
+fn load_file(server: &Server, folder: &Path, outside: &Path) {
+    let read = |path: &Path| server.client().query(&format!("SELECT LOAD_FILE('{}')", path.display())).unwrap();
+    let inside = folder.join("inner/people.csv");
+    let length = |path: &Path| format!("SELECT LENGTH(LOAD_FILE('{}'))", path.display());
+    assert_eq!(server.client().query(&length(&inside)).unwrap(), format!("{}\n", PEOPLE.len()));
+    for path in [outside.to_owned(), folder.join("link"), folder.join("nosuch"), folder.join("inner")] {
+        assert_eq!(read(&path), "NULL\n", "{}", path.display());
+    }
+    let script = "
+import sys, pymysql
+c = pymysql.connect(host='127.0.0.1', port=int(sys.argv[1]), user='nofile', database='d').cursor()
+c.execute(sys.argv[2])
+print(c.fetchall())
+";
+    let port = server.port().to_string();
+    assert_eq!(python(script, &[&port, &length(&inside)]).unwrap(), "((None,),)\n");
+    fs::write(&inside, vec![b'x'; 5000]).unwrap();
+    let mut small = Connection::open(server.port(), "d").unwrap();
+    small.succeed("SET GLOBAL max_allowed_packet = 4096").unwrap();
+    let answer = Connection::open(server.port(), "d").unwrap().query(&length(&inside)).unwrap();
+    assert!(matches!(answer, Answer::Rows { rows, warnings: 1, .. } if rows == [[None]]));
 }
 
 /// 100 MB in one statement: neither the file nor the transaction is in memory.

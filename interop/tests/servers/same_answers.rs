@@ -107,7 +107,7 @@ fn describe(script: &str, prefix: &str, sql: &str, columns: &[Column], part: &mu
             format!("{name} of {schema}.{table}: type {ty} collation {collation}")
         }),
     );
-    if ["columns", "strings"].contains(&script) {
+    if ["columns", "strings", "ciphers", "documents", "digests"].contains(&script) {
         part(
             &format!("{prefix}details"),
             joined(&|column| {

@@ -78,11 +78,20 @@ impl<'a> Binder<'a> {
                 let args = self.bind_branches("ifnull", args, scope)?;
                 self.call("ifnull", args)
             }
-            _ => {
-                let args = args.iter().map(|arg| self.bind_expr(arg, scope)).collect::<Result<Vec<_>, _>>()?;
-                self.call_of_maria(&name, args)
-            }
+            _ => self.bind_native(&name, function, scope),
         }
+    }
+
+    /// A function whose arguments are expressions.
+    fn bind_native(&mut self, name: &str, call: &'a sql::Call, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        let args = call.args.iter().map(|arg| self.bind_expr(arg, scope)).collect::<Result<Vec<_>, _>>()?;
+        self.call_of_maria(name, args).map_err(|error| match error.code {
+            // It shows the name as it is written.
+            code if code == codes::SP_DOES_NOT_EXIST.0 && !function::exists(name) => {
+                function::no_such_function(&call.name.text, self.context.session)
+            }
+            _ => error,
+        })
     }
 
     /// Functions that MariaDB has and MySQL has not, or not with so many arguments, in our words; all others as they are.

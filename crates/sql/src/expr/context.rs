@@ -13,6 +13,7 @@ use types::charset::Charset;
 use types::{CollationId, Value};
 
 use crate::expr::function::Pattern;
+use crate::expr::function::cipher::CipherMode;
 use crate::expr::locale::Locale;
 use crate::expr::tree::VariableScope;
 use crate::expr::types::ExprType;
@@ -82,6 +83,8 @@ pub struct SessionInfo {
     pub reopens_temporary: bool,
     /// `default_week_format`
     pub default_week_format: u8,
+    /// `block_encryption_mode`
+    pub block_encryption_mode: CipherMode,
     /// `@name`, by lower case name, with the type last assigned.
     pub user_variables: Mutex<HashMap<String, (Value, ExprType)>>,
     /// What `LAST_INSERT_ID(n)` set during this statement; the session takes it at the statement's end.
@@ -128,6 +131,7 @@ impl Default for SessionInfo {
             implicit_timestamps: false,
             reopens_temporary: false,
             default_week_format: 0,
+            block_encryption_mode: CipherMode::default(),
             user_variables: Mutex::default(),
             set_last_insert_id: Mutex::default(),
             random: Mutex::default(),
@@ -292,6 +296,12 @@ pub(crate) fn interrupted() -> SqlError {
     SqlError::new(codes::QUERY_INTERRUPTED, "Query execution was interrupted")
 }
 
+/// 1301
+pub(crate) fn packet_overflow(function: &str, max: u64) -> SqlError {
+    let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
+    SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
+}
+
 /// Everything an evaluation sees besides its row. Made per execution of a statement; cheap.
 #[derive(Clone, Copy)]
 pub struct EvalContext<'a> {
@@ -327,9 +337,7 @@ impl<'a> EvalContext<'a> {
 
     /// 1301: a function's result is longer than a packet may be.
     pub(crate) fn packet_overflow(&self, function: &str) -> SqlError {
-        let max = self.session.max_allowed_packet;
-        let message = format!("Result of {function}() was larger than max_allowed_packet ({max}) - truncated");
-        SqlError::new(codes::WARN_ALLOWED_PACKET_OVERFLOWED, message)
+        packet_overflow(function, self.session.max_allowed_packet)
     }
 
     /// The same as a warning; the result is NULL.

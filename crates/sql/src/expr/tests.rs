@@ -14,6 +14,7 @@ use crate::parse::{ParseContext, parse_expr};
 use crate::plan::PlanContext;
 use crate::virtual_table::NoVirtualTables;
 
+mod functions;
 mod lengths;
 
 /// 2024-01-31 12:00:00 UTC.

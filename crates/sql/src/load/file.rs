@@ -4,12 +4,14 @@ use std::io::ErrorKind;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use base::{SqlError, codes};
+use base::{Cancel, SqlError, codes, memory};
 use bytes::Bytes;
 use io::{Env, File, IoBuf, OpenOptions};
 
 use crate::exec::{ExecContext, TEMPORARY_DIRECTORY};
+use crate::expr::interrupted;
 use crate::result::ResultSink;
+use crate::settings::Globals;
 
 /// Bytes that are read at once.
 const BLOCK_BYTES: u64 = 256 << 10;
@@ -84,6 +86,46 @@ impl Input {
             }
         }
     }
+}
+
+/// The only folder of which files may be read; `None` if there is none, empty for any.
+pub(crate) fn permitted_folder(globals: &Globals) -> Option<String> {
+    let folder = globals.named("secure_file_priv");
+    Some(folder.as_str().to_owned()).filter(|folder| !folder.eq_ignore_ascii_case("NULL"))
+}
+
+/// A whole file, for LOAD_FILE.
+pub(crate) enum WholeFile {
+    Read(Bytes),
+    /// It may not be read, or is not there.
+    None,
+    TooLong,
+}
+
+/// Reads a file of this machine that has at most so many bytes. What grows meanwhile is read as long as it was.
+pub(crate) async fn read_file(
+    env: &Env,
+    folder: Option<&str>,
+    name: &str,
+    max: u64,
+    cancel: &Cancel,
+) -> Result<WholeFile, SqlError> {
+    let Ok(path) = permitted(env, folder, "", name).await else { return Ok(WholeFile::None) };
+    let Ok(file) = env.disk.open(&path, OpenOptions::default()).await else { return Ok(WholeFile::None) };
+    let Ok(length) = file.len().await else { return Ok(WholeFile::None) };
+    if length > max {
+        return Ok(WholeFile::TooLong);
+    }
+    memory::check_more(length)?;
+    let mut bytes = Vec::with_capacity(length as usize);
+    while (bytes.len() as u64) < length {
+        cancel.check().map_err(|_| interrupted())?;
+        let offset = bytes.len() as u64;
+        let block = IoBuf::zeroed((length - offset).min(BLOCK_BYTES) as usize);
+        let Ok(block) = file.read_at(offset, block).await else { return Ok(WholeFile::None) };
+        bytes.extend_from_slice(&block);
+    }
+    Ok(WholeFile::Read(bytes.into()))
 }
 
 /// The path of a file of this machine, if it may be read: 1290 if not, 13 if it is not there, 1085 if it is none.

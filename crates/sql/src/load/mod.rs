@@ -10,4 +10,4 @@ mod tests;
 
 pub(crate) use fields::{Fields, Found, Rules, Stop};
 pub use file::LoadFrom;
-pub(crate) use file::{Input, KeptFile};
+pub(crate) use file::{Input, KeptFile, WholeFile, permitted_folder, read_file};

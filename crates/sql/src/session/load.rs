@@ -8,7 +8,7 @@ use super::Session;
 use super::prepared::rows_of;
 use crate::account::Privilege;
 use crate::information_schema::SystemTables;
-use crate::load::{KeptFile, LoadFrom};
+use crate::load::{KeptFile, LoadFrom, permitted_folder};
 use crate::parse::ParsedStatement;
 use crate::parse::ast::LoadData;
 use crate::result::{LOCAL_FILES_DISABLED, Outcome, ResultSink};
@@ -46,8 +46,7 @@ impl Session {
             }
             return Ok(LoadFrom::Client);
         }
-        let folder = globals.named("secure_file_priv");
-        let folder = Some(folder.as_str().to_owned()).filter(|folder| !folder.eq_ignore_ascii_case("NULL"));
+        let folder = permitted_folder(globals);
         if !self.account().global.has(Privilege::File) {
             return Err(self.file_denied());
         }

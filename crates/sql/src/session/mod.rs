@@ -461,6 +461,7 @@ impl Session {
         self.info.group_concat_max_len = hot.group_concat_max_len;
         self.info.max_allowed_packet = hot.max_allowed_packet;
         self.info.default_week_format = hot.default_week_format;
+        self.info.block_encryption_mode = hot.block_encryption_mode;
         self.info.locale = hot.locale;
         self.info.implicit_timestamps = hot.implicit_timestamps;
         self.info.has_every_right = self.is_applier;

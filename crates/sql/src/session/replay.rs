@@ -10,7 +10,6 @@ use binlog::event::{PartialUpdateRows, RowsEvent, TableMap, rows_flags};
 use engine::EngineError;
 
 use super::Session;
-use super::rows::Waiting;
 use super::transaction::Open;
 use crate::exec::ExecContext;
 use crate::expr::{EvalContext, Warnings, Watch};
@@ -134,10 +133,10 @@ impl Session {
         open: &mut Open,
     ) -> Result<Option<RowDifferences>, SqlError> {
         let host = self.host();
-        let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
+        let warnings = Warnings::default();
+        let waiting = self.waiting(&warnings);
         let hot = &self.settings.hot;
         let clock = &*self.shared.env.clock;
-        let warnings = Warnings::default();
         let mut context = ExecContext {
             engine: &self.shared.engine,
             transaction: &mut open.transaction,

@@ -14,7 +14,10 @@ use super::transaction::Open;
 use super::user_locks::HeldLocks;
 use super::{Session, Shared};
 use crate::exec::{ExecContext, WaitingFunctions};
-use crate::expr::{Deadline, EvalContext, ExprType, TimeLimit, WarningLevel, Watch, build, work};
+use crate::expr::{
+    Deadline, EvalContext, ExprType, SessionInfo, TimeLimit, WarningLevel, Warnings, Watch, build, work,
+};
+use crate::load::WholeFile;
 use crate::parse::ast::Statement;
 use crate::parse::hint::Hints;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, UsedColumns, plan_statement};
@@ -258,7 +261,7 @@ impl Session {
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let host = self.host();
-        let waiting = Waiting { shared: &self.shared, user_locks: &self.user_locks, cancel: &self.handle.cancel };
+        let waiting = self.waiting(&self.warnings);
         let hot = &self.settings.hot;
         if hot.sql_safe_updates {
             plan.check_safe()?;
@@ -348,6 +351,45 @@ pub(super) struct Waiting<'a> {
     pub(super) shared: &'a Shared,
     pub(super) user_locks: &'a HeldLocks,
     pub(super) cancel: &'a base::Cancel,
+    pub(super) info: &'a SessionInfo,
+    pub(super) warnings: &'a Warnings,
+}
+
+impl Session {
+    /// Functions that wait, for a statement of this session whose warnings go there.
+    pub(super) fn waiting<'a>(&'a self, warnings: &'a Warnings) -> Waiting<'a> {
+        Waiting {
+            shared: &self.shared,
+            user_locks: &self.user_locks,
+            cancel: &self.handle.cancel,
+            info: &self.info,
+            warnings,
+        }
+    }
+}
+
+impl Waiting<'_> {
+    /// LOAD_FILE(name): NULL of what the account may not read, or is not there.
+    async fn load_file(&self, args: &[Value]) -> Result<Value, SqlError> {
+        let Some(name) = args.first().and_then(Value::as_bytes) else { return Ok(Value::Null) };
+        let catalog = self.shared.engine.catalog();
+        let account = crate::account::effective(&catalog, self.info, &self.shared.globals);
+        if !account.global.contains(crate::account::Privilege::File) {
+            return Ok(Value::Null);
+        }
+        let folder = crate::load::permitted_folder(&self.shared.globals);
+        let max = self.info.max_allowed_packet;
+        let name = String::from_utf8_lossy(name);
+        match crate::load::read_file(&self.shared.env, folder.as_deref(), &name, max, self.cancel).await? {
+            WholeFile::Read(bytes) => Ok(Value::Bytes(bytes)),
+            WholeFile::None => Ok(Value::Null),
+            WholeFile::TooLong => {
+                let overflow = crate::expr::packet_overflow("load_file", max);
+                self.warnings.push(WarningLevel::Warning, codes::WARN_ALLOWED_PACKET_OVERFLOWED, overflow.message);
+                Ok(Value::Null)
+            }
+        }
+    }
 }
 
 impl WaitingFunctions for Waiting<'_> {
@@ -356,6 +398,7 @@ impl WaitingFunctions for Waiting<'_> {
             "get_lock" | "release_lock" | "release_all_locks" | "is_free_lock" | "is_used_lock" => {
                 Box::pin(async move { self.user_locks.call(function, &args, self.cancel).await })
             }
+            "load_file" => Box::pin(async move { self.load_file(&args).await }),
             _ => Box::pin(crate::functions::call(&*self.shared.services, function, args)),
         }
     }

@@ -12,6 +12,7 @@ use super::{Kind, Setting, SettingId, SettingValue, sql_mode};
 use crate::charsets;
 use crate::exec::Limits;
 use crate::expr::SqlMode;
+use crate::expr::function::cipher::CipherMode;
 use crate::expr::locale::Locale;
 use crate::session::TrackGtids;
 
@@ -48,6 +49,7 @@ pub struct Hot {
     pub div_precision_increment: u8,
     pub group_concat_max_len: u64,
     pub default_week_format: u8,
+    pub block_encryption_mode: CipherMode,
     /// `lc_time_names`
     pub locale: &'static Locale,
     pub sql_safe_updates: bool,
@@ -154,6 +156,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
         div_precision_increment: number("div_precision_increment") as u8,
         group_concat_max_len: number("group_concat_max_len"),
         default_week_format: number("default_week_format") as u8,
+        block_encryption_mode: CipherMode::by_name(get("block_encryption_mode").as_str()).unwrap_or_default(),
         locale: Locale::by_name(get("lc_time_names").as_str()).unwrap_or_else(Locale::english),
         sql_safe_updates: on("sql_safe_updates"),
         sql_notes: on("sql_notes"),

@@ -81,5 +81,9 @@ fn damaged(args: &Args<'_>) -> Result<Value, SqlError> {
 
 fn uncompressed_length(args: &Args<'_>) -> Result<Value, SqlError> {
     let compressed = some!(args.bytes(0)?);
-    Ok(Value::Int(length_of(&compressed).unwrap_or(0) as i64))
+    let length = length_of(&compressed);
+    if length.is_none() && !compressed.is_empty() {
+        damaged(args)?;
+    }
+    Ok(Value::Int(length.unwrap_or(0) as i64))
 }

@@ -34,8 +34,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
         let text = some!(args.text(0)?);
         Ok(Value::from(std::str::from_utf8(&text).is_ok_and(|text| ipv6(text).is_some())))
     }),
-    line("is_ipv4_compat", 1, 1, truth, |args| Ok(Value::from(holds_ipv4(args, &[0; 12])?))),
-    line("is_ipv4_mapped", 1, 1, truth, |args| Ok(Value::from(holds_ipv4(args, &MAPPED)?))),
+    line("is_ipv4_compat", 1, 1, truth, |args| holds_ipv4(args, &[0; 12])),
+    line("is_ipv4_mapped", 1, 1, truth, |args| holds_ipv4(args, &MAPPED)),
     line("bit_count", 1, 1, int, |args| {
         Ok(Value::Int(some!(bits::count(&args.args[0], &*args.value(0)?, args.ctx)?).into()))
     }),
@@ -46,15 +46,20 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 const MAPPED: [u8; 12] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff];
 
 /// Whether the bytes are an IPv6 address which begins so, and ends with one of IPv4: 0.0.0.0 and 0.0.0.1 do not count in one that begins with zeros
-/// alone, as `::` and `::1` are something else. Anything but an address is none, NULL too.
-fn holds_ipv4(args: &Args<'_>, begin: &[u8; 12]) -> Result<bool, SqlError> {
+/// alone, as `::` and `::1` are something else. Anything but an address is none.
+fn holds_ipv4(args: &Args<'_>, begin: &[u8; 12]) -> Result<Value, SqlError> {
     let value = args.value(0)?;
-    let Value::Bytes(bytes) = &*value else { return Ok(false) };
-    let Some((head, tail)) = bytes.split_first_chunk::<12>().filter(|(_, tail)| tail.len() == 4) else {
-        return Ok(false);
+    let bytes = match &*value {
+        Value::Null => return Ok(Value::Null),
+        Value::Bytes(bytes) => &bytes[..],
+        _ => &[],
     };
-    let is_other = *begin == [0; 12] && matches!(tail, [0, 0, 0, 0 | 1]);
-    Ok(head == begin && !is_other)
+    let parts = bytes.split_first_chunk::<12>().filter(|(_, tail)| tail.len() == 4);
+    let holds = parts.is_some_and(|(head, tail)| {
+        let is_other = *begin == [0; 12] && matches!(tail, [0, 0, 0, 0 | 1]);
+        head == begin && !is_other
+    });
+    Ok(Value::from(holds))
 }
 
 /// Of a number its hexadecimal digits, of a string those of its bytes.
@@ -264,7 +269,12 @@ pub(super) fn wrong_string(args: &Args<'_>, text: &[u8]) -> Result<Value, SqlErr
 
 fn inet_ntoa(args: &Args<'_>) -> Result<Value, SqlError> {
     let n = some!(args.int(0)?);
-    let Ok(n) = u32::try_from(n) else { return Ok(Value::Null) };
+    let Ok(n) = u32::try_from(n) else {
+        let shown = some!(args.text(0)?);
+        let message = format!("Incorrect integer value: '{}' for function inet_ntoa", coerce::printable(&shown));
+        args.ctx.complain(codes::WRONG_VALUE_FOR_TYPE, message)?;
+        return Ok(Value::Null);
+    };
     Ok(Value::str(std::net::Ipv4Addr::from(n).to_string()))
 }
 

@@ -55,6 +55,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("name_const", 2, 2, |args, _| args[1].ty.clone(), |args| Ok(args.value(1)?.into_owned())),
     line("ps_current_thread_id", 0, 0, fixed_uint, |args| Ok(Value::UInt(args.ctx.session.connection_id as u64)))
         .per_execution(),
+    line("load_file", 1, 1, |_, _| ExprType::bytes(super::LONG_TEXT), refuse).waiting(),
     line("get_lock", 2, 2, short_nullable_int::<2>, refuse).waiting(),
     line("release_lock", 1, 1, short_nullable_int::<2>, refuse).waiting(),
     line("release_all_locks", 0, 0, fixed_uint, refuse).waiting(),

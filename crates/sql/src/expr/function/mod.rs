@@ -1,10 +1,12 @@
 //! The functions: their names, arguments, types and evaluation.
 //!
-//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`], [`json`] and [`info`]: name, number of
+//! A function is a line in one of the tables of [`string`], [`encoding`], [`math`], [`time`], [`control`], [`json`], [`xml`], [`info`] and others: name, number of
 //! arguments, how its type follows from theirs, and how it is evaluated. Arguments are evaluated by the function itself,
 //! through [`Args`], so that IF and COALESCE look at no more than they need.
 
+mod aes;
 mod case;
+pub(crate) mod cipher;
 mod compress;
 mod control;
 mod encoding;
@@ -13,16 +15,19 @@ mod hash;
 mod info;
 pub(crate) mod json;
 mod length;
+mod maria;
 mod math;
 mod missing;
 mod regexp;
 mod regexp_class;
 mod replacement;
 mod string;
+mod system;
 mod time;
 mod time_format;
 mod time_read;
 mod time_span;
+mod xml;
 
 use std::borrow::Cow;
 use std::cell::Cell;
@@ -196,6 +201,9 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
         string::TABLE,
         encoding::TABLE,
         compress::TABLE,
+        aes::TABLE,
+        system::TABLE,
+        maria::TABLE,
         math::TABLE,
         time::TABLE,
         control::TABLE,
@@ -203,6 +211,7 @@ static BY_NAME: LazyLock<HashMap<&'static str, &'static FunctionInfo>> = LazyLoc
         hash::TABLE,
         regexp::TABLE,
         json::TABLE,
+        xml::TABLE,
     ];
     tables.into_iter().flatten().map(|info| (info.name, info)).collect()
 });
@@ -253,6 +262,7 @@ pub(crate) fn call(name: &str, args: Vec<Expr>, session: &SessionInfo) -> Result
     json::check_pairs(info.name, args.len())?;
     regexp::check(info.name, &args)?;
     time::check_fraction(info.name, &args)?;
+    xml::check(info.name, &args, session)?;
     info.check_collations(&args)?;
     let args = control::compare_first(info.name, args)?;
     Ok(build(info, args, session))
@@ -274,7 +284,7 @@ fn build(info: &'static FunctionInfo, args: Vec<Expr>, session: &SessionInfo) ->
 }
 
 /// 1305, as MySQL; 1235 if MySQL has it.
-fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
+pub(crate) fn no_such_function(name: &str, session: &SessionInfo) -> SqlError {
     let lower = name.to_ascii_lowercase();
     if missing::is_missing(&lower) {
         return SqlError::not_supported(format!("{}()", name.to_uppercase()));

@@ -116,9 +116,10 @@ fn compile(args: &Args<'_>, flags: usize) -> Result<Option<Arc<Pattern>>, SqlErr
     Ok(Some(pattern))
 }
 
+/// What a compiled pattern may take if there is no limit.
+const UNLIMITED: usize = 1 << 30;
+
 fn source(args: &Args<'_>, flags: usize) -> Result<Option<Source>, SqlError> {
-    /// What a compiled pattern may take if there is no limit.
-    const UNLIMITED: usize = 1 << 30;
     let Some(text) = text(args, 1)? else { return Ok(None) };
     let binary = args.is_binary(0) || args.is_binary(1);
     let collation = aggregate_collations(&args.args[0].ty, &args.args[1].ty).0;
@@ -167,6 +168,23 @@ impl Pattern {
     fn places(&self) -> u64 {
         *self.places.get_or_init(|| Parser::new().parse(self.regex.as_str()).map_or(1, |pattern| places(&pattern)))
     }
+}
+
+/// A pattern that no call of REGEXP_LIKE has; `None` if the text is none. Case matters.
+pub(super) fn of_text(args: &Args<'_>, text: &str) -> Result<Option<Pattern>, SqlError> {
+    let size = usize::try_from(limit(args, "regexp_stack_limit")?).ok().filter(|size| *size > 0).unwrap_or(UNLIMITED);
+    args.ctx.worked(text.len() as u64 * CHARACTER_STEPS)?;
+    let text = if text.is_empty() { "(?:)" } else { text }.to_owned();
+    match Pattern::build(Source { text, ignore_case: false, multi_line: false, dot_all: false, size }) {
+        Ok(pattern) => Ok(Some(pattern)),
+        Err(error) if [codes::NOT_SUPPORTED_YET.0, codes::REGEXP_STACK_OVERFLOW.0].contains(&error.code) => Err(error),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Whether a pattern is anywhere in a text.
+pub(super) fn is_found(args: &Args<'_>, pattern: &Pattern, text: &str) -> Result<bool, SqlError> {
+    Ok(Search::new(args, pattern, text, 0)?.next()?.is_some())
 }
 
 /// Steps that a character of a pattern takes until it is compiled, roughly.

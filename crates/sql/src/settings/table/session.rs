@@ -47,6 +47,8 @@ pub(super) const ALL: &[Setting] = &[
     both("auto_increment_offset", uint(1, 65535), "1").doc("First value that AUTO_INCREMENT makes."),
     both("autocommit", BOOL, "ON").doc("Whether each statement is a transaction of its own."),
     both("big_tables", BOOL, "OFF").understood().doc("Intermediate results need no such hint."),
+    both("block_encryption_mode", Kind::Enum(crate::expr::function::cipher::MODES), "aes-128-ecb")
+        .doc("The cipher of AES_ENCRYPT() and AES_DECRYPT(): the length of its key, and how blocks are chained."),
     both("character_set_client", Kind::CharacterSet, "utf8mb4").doc("The character set of statements."),
     fixed("character_set_client_handshake", BOOL, "ON")
         .doc("Whether a connection begins with the character set that the client says; OFF: with that of the server (`skip-character-set-client-handshake`)."),

@@ -3,7 +3,6 @@
 use super::*;
 
 pub(super) const ALL: &[Setting] = &[
-    both("block_encryption_mode", TEXT, "aes-128-ecb").understood().doc("There is no AES_ENCRYPT()."),
     both("information_schema_stats_expiry", uint(0, 31536000), "86400")
         .understood()
         .doc("Numbers of rows are estimated when they are asked for."),

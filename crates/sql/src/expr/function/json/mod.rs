@@ -2,6 +2,7 @@
 
 mod change;
 mod read;
+mod schema;
 mod search;
 mod value;
 
@@ -47,6 +48,8 @@ pub(super) static TABLE: &[FunctionInfo] = &[
     line("member of", 2, 2, super::truth, search::member_of),
     line("json_search", 3, MANY, document_type, search::search),
     line("json_value", 2, 5, value::infer, value::eval),
+    line("json_schema_valid", 2, 2, super::truth, schema::valid).per_execution(),
+    line("json_schema_validation_report", 2, 2, document_type, schema::report).per_execution(),
 ];
 
 /// Not by name: an SQL value as JSON has it, so that a condition is `true` or `false`.
