@@ -293,13 +293,24 @@ impl FromTree {
     }
 }
 
-/// The kinds of joins that are left after binding.
+/// The kinds of joins that are left after binding; the last two are made by rules of subqueries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum JoinKind {
     Inner,
     /// Inner, and the left side first.
     Straight,
     Left,
+    /// Rows of the left side for which the right side has one that matches.
+    Semi,
+    /// Rows of the left side for which it has none.
+    Anti,
+}
+
+impl JoinKind {
+    /// Whether its ON is as good as WHERE.
+    pub(crate) fn is_inner(self) -> bool {
+        matches!(self, JoinKind::Inner | JoinKind::Straight)
+    }
 }
 
 /// A table in FROM.

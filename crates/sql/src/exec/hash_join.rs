@@ -17,7 +17,7 @@ use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
 use crate::exec::spill::{ReadPosition, RowStore, memory_size};
 use crate::expr::Expr;
-use crate::plan::node::{HashKey, JoinNode};
+use crate::plan::node::{HashKey, JoinNode, JoinRows};
 
 /// Partitions that a join is split into.
 const PARTITIONS: usize = 32;
@@ -200,7 +200,7 @@ impl<'p> HashJoin<'p> {
                 // A row without a key has no match; a LEFT JOIN still gives it.
                 let partition = match join_key(self.keys, |key| &key.outer, row, context)? {
                     Some(key) => partition_of(&key),
-                    None if self.node.left => 0,
+                    None if self.node.rows.has_unmatched() => 0,
                     None => continue,
                 };
                 partitions.outer[partition].push(context.env, row).await?;
@@ -288,16 +288,17 @@ impl<'p> HashJoin<'p> {
         Ok(())
     }
 
-    /// Ends the current outer row: a LEFT JOIN gives it once, if nothing has matched.
+    /// Ends the current outer row, which may be given as it is: once, if nothing has matched, or with its first match.
     fn end_row(&mut self, out: &mut RowBatch) {
-        let mut unmatched = !self.matched;
+        let (mut unmatched, mut first_match) = (!self.matched, self.matched);
         if let Some(partitions) = &mut self.partitions {
             let remembered = &mut partitions.matched[partitions.outer_row];
+            first_match &= !*remembered;
             *remembered |= self.matched;
             unmatched = partitions.last_piece && !*remembered;
             partitions.outer_row += 1;
         }
-        if self.node.left && unmatched {
+        if self.node.rows.has_unmatched() && unmatched || self.node.rows == JoinRows::Semi && first_match {
             out.push(self.outer_batch.row(self.outer_at));
         }
         self.outer_at += 1;
@@ -346,10 +347,13 @@ impl Operator for HashJoin<'_> {
                 for (&slot, value) in self.node.inner_slots.iter().zip(self.table.row(number)) {
                     row[slot] = value.clone();
                 }
-                if passes(&self.node.conditions, row, context)? {
-                    self.matched = true;
-                } else {
+                let matches = passes(&self.node.conditions, row, context)?;
+                self.matched |= matches;
+                if !matches || self.node.rows.is_decided_by_one() {
                     out.pop();
+                }
+                if matches && self.node.rows.is_decided_by_one() {
+                    self.matches.clear();
                 }
             }
             Ok(true)

@@ -8,7 +8,7 @@ use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::plan::node::JoinNode;
+use crate::plan::node::{JoinNode, JoinRows};
 
 /// The outer side of a join: one row at a time out of batches.
 pub(crate) struct OuterRows<'p> {
@@ -61,11 +61,36 @@ pub(crate) struct NestedLoop<'p> {
     inner: BoxedOperator<'p>,
     inner_is_open: bool,
     matched: bool,
+    /// Inner rows of a join that does not give them.
+    found: RowBatch,
 }
 
 impl<'p> NestedLoop<'p> {
     pub(crate) fn new(node: &'p JoinNode, outer: BoxedOperator<'p>, inner: BoxedOperator<'p>, width: usize) -> Self {
-        NestedLoop { node, outer: OuterRows::new(outer, width), inner, inner_is_open: false, matched: false }
+        let (outer, found) = (OuterRows::new(outer, width), RowBatch::new(width));
+        NestedLoop { node, outer, inner, inner_is_open: false, matched: false, found }
+    }
+
+    /// Looks for one match of the outer row, which is then given or not; whether that is decided.
+    async fn look(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
+        self.found.clear();
+        let more = self.inner.next_batch(context, &mut self.found, 1).await?;
+        self.found.retain_from(0, |row| passes(&self.node.conditions, row, context))?;
+        self.matched = !self.found.is_empty();
+        Ok(self.matched || !more)
+    }
+
+    /// Gives the outer row, if it is to be given when all of its matches are known, and goes on to the next one.
+    fn end_row(&mut self, out: &mut RowBatch) {
+        if match self.node.rows {
+            JoinRows::Inner => false,
+            JoinRows::Left | JoinRows::Anti => !self.matched,
+            JoinRows::Semi => self.matched,
+        } {
+            out.push(self.outer.current());
+        }
+        self.inner_is_open = false;
+        self.outer.advance();
     }
 }
 
@@ -92,16 +117,18 @@ impl Operator for NestedLoop<'_> {
                     self.inner_is_open = true;
                     self.matched = false;
                 }
+                if self.node.rows.is_decided_by_one() {
+                    if self.look(context).await? {
+                        self.end_row(out);
+                    }
+                    continue;
+                }
                 let before = out.len();
                 let more = self.inner.next_batch(context, out, end - before).await?;
                 out.retain_from(before, |row| passes(&self.node.conditions, row, context))?;
                 self.matched |= out.len() > before;
                 if !more {
-                    if self.node.left && !self.matched {
-                        out.push(self.outer.current());
-                    }
-                    self.inner_is_open = false;
-                    self.outer.advance();
+                    self.end_row(out);
                 }
             }
             Ok(true)
@@ -134,8 +161,8 @@ enum Stage {
     Inner,
     /// Try the pairs.
     Pairs,
-    /// Give the outer rows without a match.
-    Unmatched,
+    /// Give outer rows as they are: those without a match, or with one.
+    Given,
 }
 
 impl<'p> BufferedJoin<'p> {
@@ -158,8 +185,9 @@ impl<'p> BufferedJoin<'p> {
 
     /// Goes through the pairs of the present batches until `out` has `end` rows.
     fn try_pairs(&mut self, context: &ExecContext<'_>, out: &mut RowBatch, end: usize) -> Result<(), SqlError> {
+        let one_is_enough = self.node.rows.is_decided_by_one();
         while self.at.0 < self.outer_batch.len() {
-            while self.at.1 < self.inner_batch.len() {
+            while self.at.1 < self.inner_batch.len() && !(one_is_enough && self.outer_matched[self.at.0]) {
                 if out.len() == end {
                     return Ok(());
                 }
@@ -167,9 +195,9 @@ impl<'p> BufferedJoin<'p> {
                 for (slot, value) in self.node.inner_slots.iter().zip(self.inner_batch.row(self.at.1)) {
                     row[*slot] = value.clone();
                 }
-                if passes(&self.node.conditions, row, context)? {
-                    self.outer_matched[self.at.0] = true;
-                } else {
+                let matches = passes(&self.node.conditions, row, context)?;
+                self.outer_matched[self.at.0] |= matches;
+                if !matches || one_is_enough {
                     out.pop();
                 }
                 self.at.1 += 1;
@@ -180,9 +208,13 @@ impl<'p> BufferedJoin<'p> {
         Ok(())
     }
 
-    fn give_unmatched(&mut self, out: &mut RowBatch, end: usize) {
+    fn give_outer(&mut self, out: &mut RowBatch, end: usize) {
         while self.at.0 < self.outer_batch.len() && out.len() < end {
-            if self.node.left && !self.outer_matched[self.at.0] {
+            if match self.node.rows {
+                JoinRows::Inner => false,
+                JoinRows::Left | JoinRows::Anti => !self.outer_matched[self.at.0],
+                JoinRows::Semi => self.outer_matched[self.at.0],
+            } {
                 out.push(self.outer_batch.row(self.at.0));
             }
             self.at.0 += 1;
@@ -218,7 +250,7 @@ impl<'p> BufferedJoin<'p> {
             kept.read(&mut self.position, &mut self.inner_batch, BATCH_ROWS).await?;
         }
         self.at = (0, 0);
-        self.stage = if self.inner_batch.is_empty() { Stage::Unmatched } else { Stage::Pairs };
+        self.stage = if self.inner_batch.is_empty() { Stage::Given } else { Stage::Pairs };
         Ok(())
     }
 }
@@ -280,7 +312,7 @@ impl Operator for BufferedJoin<'_> {
                         self.fetch_inner(context).await?;
                     }
                     Stage::Pairs => self.try_pairs(context, out, end)?,
-                    Stage::Unmatched => self.give_unmatched(out, end),
+                    Stage::Given => self.give_outer(out, end),
                 }
             }
             Ok(true)

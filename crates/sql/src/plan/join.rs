@@ -10,13 +10,13 @@ use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, OrderItem};
-use crate::expr::{CompareOp, ExprKind, SlotSet, order};
-use crate::plan::access::{Covered, Path, TableFacts};
+use crate::expr::{CompareOp, Expr, ExprKind, SlotSet, order};
+use crate::plan::access::{Covered, Interval, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
 use crate::plan::equalities::EqualColumns;
 use crate::plan::layout::used_of;
 use crate::plan::nest::{Nest, OuterJoin};
-use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, Node};
+use crate::plan::node::{AccessMethod, AccessNode, Estimate, HashKey, JoinMethod, JoinNode, JoinRows, Node};
 use crate::plan::order::{Of, gives_order};
 use crate::plan::statistics::Shares;
 use syntax::grammar::too_many_tables;
@@ -37,6 +37,12 @@ pub(crate) struct Wanted<'w> {
     /// Rows that are wanted, if LIMIT is a number and nothing between here and there needs them all.
     pub(crate) rows: Option<f64>,
 }
+
+/// A nest that is joined by itself, the keys of a hash join with it, and what else makes a match.
+type HashedNest = (Node, Vec<HashKey>, Vec<Expr>);
+
+/// For so few rows several tables are joined anew for each.
+const HASHED_NEST_ROWS: f64 = 10.0;
 
 /// Rows under way, with what is known of them.
 pub(crate) struct Joined {
@@ -179,21 +185,42 @@ impl JoinPlanner<'_> {
             let conditions = std::mem::take(&mut nest.conditions);
             let simple = conditions.iter().all(|condition| condition.needs.subqueries.is_empty());
             if simple {
-                return Ok(self.join_one(before, table, conditions, present, here, true));
+                return Ok(self.join_one(before, table, conditions, present, here, outer.rows));
             }
             nest.conditions = conditions;
         }
+        let hashed = self.hashed_nest(&nest, outer.tables, &before)?;
         let inner = self.plan(nest, present, Wanted { order: &[], rows: None })?;
-        let rows = before.rows * inner.rows.max(1.0);
-        let node = JoinNode {
-            outer: before.node,
-            inner: inner.node,
-            left: true,
-            method: JoinMethod::NestedLoop,
-            conditions: Vec::new(),
-            inner_slots,
+        let rows = before.rows * outer.rows.of_one(inner.rows);
+        let (inner, method, conditions, ordered) = match hashed {
+            Some((once, keys, rest)) if !looks_up(&inner.node, present, self) => {
+                (once, JoinMethod::Hash(keys), rest, false)
+            }
+            _ => (inner.node, JoinMethod::NestedLoop, Vec::new(), before.ordered),
         };
-        Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered })
+        let node = JoinNode { outer: before.node, inner, rows: outer.rows, method, conditions, inner_slots };
+        Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered })
+    }
+
+    /// A nest that is joined by itself, with the equalities between it and the rows before, and the other conditions on both; `None` if there are
+    /// no such equalities, or it cannot be joined by itself.
+    fn hashed_nest(&self, nest: &Nest, tables: TableSet, before: &Joined) -> Result<Option<HashedNest>, SqlError> {
+        let is_own = |condition: &Condition| condition.needs.tables.is_within(tables);
+        let has_subqueries = nest.conditions.iter().any(|condition| !condition.needs.subqueries.is_empty());
+        if before.rows < HASHED_NEST_ROWS || has_subqueries || nest.tables.is_empty() {
+            return Ok(None);
+        }
+        let mut alone = nest.clone();
+        let cross = take(&mut alone.conditions, |condition| !is_own(condition));
+        if alone.needs() != TableSet::default() {
+            return Ok(None);
+        }
+        let (keys, rest) = self.hash_keys(cross, tables);
+        if keys.is_empty() {
+            return Ok(None);
+        }
+        let inner = self.plan(alone, TableSet::default(), Wanted { order: &[], rows: None })?;
+        Ok(Some((inner.node, keys, rest.into_iter().map(|condition| condition.expr).collect())))
     }
 
     /// A table of the block.
@@ -229,7 +256,9 @@ impl JoinPlanner<'_> {
         wanted: Wanted<'_>,
     ) -> Result<Joined, SqlError> {
         match joined {
-            Some(before) => Ok(self.join_one(before, table, conditions, present, TableSet::one(table), false)),
+            Some(before) => {
+                Ok(self.join_one(before, table, conditions, present, TableSet::one(table), JoinRows::Inner))
+            }
             None => Ok(self.first_table(table, conditions, present, wanted)),
         }
     }
@@ -334,24 +363,25 @@ impl JoinPlanner<'_> {
         conditions: Vec<Condition>,
         present: TableSet,
         here: TableSet,
-        left: bool,
+        kept: JoinRows,
     ) -> Joined {
         let (inner_slots, ordered) = (self.given_by(here), before.ordered);
         let local: Vec<&Condition> = conditions.iter().collect();
         let fanout = self.matching(table, &local, present);
-        let fanout = if left { fanout.max(1.0) } else { fanout };
+        let fanout = kept.of_one(fanout);
         if let Some(path) = self.lookup_path(table, &conditions, present, before.rows) {
             let Some(facts) = &self.facts[table] else { return before };
             let all: Vec<&Condition> = conditions.iter().collect();
             let possible = self.possible(facts, table, &all, present);
-            let (inner, on) = self.split_left(conditions, here, left);
+            let (inner, on) = self.split_left(conditions, here, kept);
             let inner = self.with_constants(self.access_node(table, facts, path, inner, possible), on);
             let method = JoinMethod::NestedLoop;
-            let node = JoinNode { outer: before.node, inner, left, method, conditions: Vec::new(), inner_slots };
+            let conditions = Vec::new();
+            let node = JoinNode { outer: before.node, inner, rows: kept, method, conditions, inner_slots };
             return Joined { node: Node::Join(Box::new(node)), rows: before.rows * fanout, ordered };
         }
         if !self.laterals[table].is_empty() {
-            return self.join_lateral(before, table, conditions, here, left);
+            return self.join_lateral(before, table, conditions, here, kept);
         }
         let (own, cross): (Vec<Condition>, Vec<Condition>) =
             conditions.into_iter().partition(|condition| condition.needs.tables.is_within(here));
@@ -362,7 +392,7 @@ impl JoinPlanner<'_> {
         let node = JoinNode {
             outer: before.node,
             inner: inner.node,
-            left,
+            rows: kept,
             method,
             conditions: rest.into_iter().map(|condition| condition.expr).collect(),
             inner_slots,
@@ -377,26 +407,30 @@ impl JoinPlanner<'_> {
         table: usize,
         conditions: Vec<Condition>,
         here: TableSet,
-        left: bool,
+        kept: JoinRows,
     ) -> Joined {
         let selectivity: f64 = conditions.iter().map(Condition::selectivity).product();
-        let rows = before.rows * self.source_rows[table] * selectivity;
-        let (inner, on) = self.split_left(conditions, here, left);
+        let rows = before.rows * kept.of_one(self.source_rows[table] * selectivity);
+        let (inner, on) = self.split_left(conditions, here, kept);
         let node = JoinNode {
             outer: before.node,
             inner: self.with_constants(self.source_access(table, inner, true), on),
-            left,
+            rows: kept,
             method: JoinMethod::NestedLoop,
             conditions: Vec::new(),
             inner_slots: self.given_by(here),
         };
-        let rows = if left { rows.max(before.rows) } else { rows };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered }
     }
 
     /// Conditions of ON that say nothing of the inner table are checked before it is read.
-    fn split_left(&self, conditions: Vec<Condition>, here: TableSet, left: bool) -> (Vec<Condition>, Vec<Condition>) {
-        if left {
+    fn split_left(
+        &self,
+        conditions: Vec<Condition>,
+        here: TableSet,
+        kept: JoinRows,
+    ) -> (Vec<Condition>, Vec<Condition>) {
+        if kept != JoinRows::Inner {
             conditions.into_iter().partition(|condition| condition.needs.tables.meets(here))
         } else {
             (conditions, Vec::new())
@@ -526,12 +560,30 @@ impl JoinPlanner<'_> {
     }
 }
 
+/// Whether the first table of a node is looked up with values of the tables that are there.
+fn looks_up(node: &Node, present: TableSet, planner: &JoinPlanner<'_>) -> bool {
+    match node {
+        Node::Access(access) => match &access.method {
+            AccessMethod::Index(index, _) => {
+                let exprs = index.parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs);
+                exprs.map(|expr| planner.dependencies.of(expr).tables).any(|needs| needs.meets(present))
+            }
+            AccessMethod::All { .. } => !planner.laterals[access.table].is_empty(),
+        },
+        Node::Join(join) => looks_up(&join.outer, present, planner),
+        Node::Filter { input, .. } | Node::Apply { input, .. } => looks_up(input, present, planner),
+        // Nothing is read.
+        Node::One | Node::Nothing(_) => true,
+        Node::Aggregate(_) | Node::Distinct { .. } | Node::Sort { .. } | Node::Limit { .. } => false,
+    }
+}
+
 /// Reads the rows of a node only if the guard gives its one row.
 fn guarded(guard: Node, node: Node) -> Node {
     Node::Join(Box::new(JoinNode {
         outer: guard,
         inner: node,
-        left: false,
+        rows: JoinRows::Inner,
         method: JoinMethod::NestedLoop,
         conditions: Vec::new(),
         inner_slots: Vec::new(),

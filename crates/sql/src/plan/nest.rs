@@ -1,12 +1,13 @@
-//! FROM and WHERE as a *nest*: tables that are joined inner, in any order, and outer joins that hang on them, each with a
+//! FROM and WHERE as a *nest*: tables that are joined inner, in any order, and outer joins, semijoins and antijoins that hang on them, each with a
 //! nest of its own.
 
 use crate::bind::from::tables_of;
 use crate::bind::tree::{FromTree, JoinKind};
 use crate::plan::conditions::{Condition, Dependencies, TableSet};
+use crate::plan::node::JoinRows;
 
 /// Tables that are joined inner, and what is joined to them by LEFT JOIN.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Nest {
     pub(crate) tables: Vec<usize>,
     pub(crate) outer: Vec<OuterJoin>,
@@ -17,9 +18,11 @@ pub(crate) struct Nest {
     laterals: TableSet,
 }
 
-/// The right side of a LEFT JOIN; its ON is among the conditions of its nest.
-#[derive(Debug)]
+/// The right side of a LEFT JOIN, a semijoin or an antijoin; its ON is among the conditions of its nest.
+#[derive(Clone, Debug)]
 pub(crate) struct OuterJoin {
+    /// Which rows the join gives.
+    pub(crate) rows: JoinRows,
     pub(crate) nest: Nest,
     pub(crate) tables: TableSet,
 }
@@ -39,6 +42,16 @@ impl Nest {
     }
 }
 
+/// What a join gives whose right side hangs on its left side.
+fn rows_of(kind: JoinKind) -> Option<JoinRows> {
+    match kind {
+        JoinKind::Inner | JoinKind::Straight => None,
+        JoinKind::Left => Some(JoinRows::Left),
+        JoinKind::Semi => Some(JoinRows::Semi),
+        JoinKind::Anti => Some(JoinRows::Anti),
+    }
+}
+
 /// Makes a nest of a part of FROM.
 pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
     match tree {
@@ -52,11 +65,11 @@ pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
             let both = right_tables.iter().fold(nest.all_tables(), |set, &table| set.with(TableSet::one(table)));
             let on = on.into_iter().map(|expr| Condition::new(expr, dependencies, both));
             let mut inner = flatten(*right, dependencies);
-            if kind == JoinKind::Left {
+            if let Some(rows) = rows_of(kind) {
                 inner.conditions.extend(on);
                 let tables =
                     right_tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
-                nest.outer.push(OuterJoin { nest: inner, tables });
+                nest.outer.push(OuterJoin { nest: inner, tables, rows });
             } else {
                 nest.tables.append(&mut inner.tables);
                 nest.outer.append(&mut inner.outer);

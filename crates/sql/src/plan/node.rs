@@ -243,13 +243,47 @@ pub(crate) struct Estimate {
 pub(crate) struct JoinNode {
     pub(crate) outer: Node,
     pub(crate) inner: Node,
-    /// LEFT JOIN: an outer row without a match goes on with NULLs.
-    pub(crate) left: bool,
+    pub(crate) rows: JoinRows,
     pub(crate) method: JoinMethod,
     /// What makes a match, beyond the conditions inside `inner`.
     pub(crate) conditions: Vec<Expr>,
     /// The slots that `inner` fills.
     pub(crate) inner_slots: Vec<usize>,
+}
+
+/// Which rows a join gives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JoinRows {
+    /// Pairs that match.
+    Inner,
+    /// Those, and outer rows without a match, with NULLs.
+    Left,
+    /// Outer rows that have a match, each once.
+    Semi,
+    /// Outer rows that have none.
+    Anti,
+}
+
+impl JoinRows {
+    /// Whether one match of an outer row is as good as many.
+    pub(crate) fn is_decided_by_one(self) -> bool {
+        matches!(self, JoinRows::Semi | JoinRows::Anti)
+    }
+
+    /// Whether outer rows without a match are given.
+    pub(crate) fn has_unmatched(self) -> bool {
+        matches!(self, JoinRows::Left | JoinRows::Anti)
+    }
+
+    /// How many rows come of one, if so many match it.
+    pub(crate) fn of_one(self, matching: f64) -> f64 {
+        match self {
+            JoinRows::Inner => matching,
+            JoinRows::Left => matching.max(1.0),
+            JoinRows::Semi => matching.min(1.0),
+            JoinRows::Anti => (1.0 - matching).max(0.1),
+        }
+    }
 }
 
 /// How a join is done.

@@ -166,6 +166,8 @@ impl Printer<'_> {
                     JoinKind::Inner => "inner join",
                     JoinKind::Straight => "straight join",
                     JoinKind::Left => "left join",
+                    JoinKind::Semi => "semi join",
+                    JoinKind::Anti => "anti join",
                 };
                 let on = if on.is_empty() { String::new() } else { format!(" on {}", self.list(on, " and ")) };
                 self.line(&format!("{kind}{on}"));

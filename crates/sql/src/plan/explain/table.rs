@@ -9,8 +9,8 @@ use crate::expr::{CompareOp, Constancy, Expr, ExprKind};
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, IndexAccess, Interval};
 use crate::plan::node::{
-    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan,
-    SetPlan, SlotSource,
+    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinNode, JoinRows, Node, PlannedSource, PlannedTable, QueryBody,
+    QueryPlan, SetPlan, SlotSource,
 };
 use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 
@@ -226,7 +226,13 @@ fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<T
         Node::Join(join) => {
             node_rows(&join.outer, block, select_type, rows);
             let inner = rows.len();
+            let before = rows.last().and_then(|row| row.table.clone());
             node_rows(&join.inner, block, select_type, rows);
+            match (join.rows, rows[inner..].last_mut()) {
+                (JoinRows::Semi, Some(last)) => last.extra.push(format!("FirstMatch({})", before.unwrap_or_default())),
+                (JoinRows::Anti, Some(last)) => last.extra.push("Not exists".into()),
+                _ => {}
+            }
             if let Some(first) = rows.get_mut(inner) {
                 add_join_buffer(join, first);
             }

@@ -7,7 +7,9 @@ use crate::dml::InsertSource;
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
 use crate::plan::explain::expr_text::text;
-use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource, QueryBody, QueryPlan};
+use crate::plan::node::{
+    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinRows, Node, PlannedSource, QueryBody, QueryPlan,
+};
 
 /// The whole statement.
 pub(super) fn tree_text(kind: &PlanKind) -> String {
@@ -108,16 +110,21 @@ impl Tree {
             Node::Nothing(reason) => return self.line(depth, &format!("Zero rows ({reason})")),
             Node::Access(access) => return self.access(access, block, depth),
             Node::Join(join) => {
-                let side = if join.left { "left" } else { "inner" };
+                let (side, hashed) = match join.rows {
+                    JoinRows::Inner => ("inner join", "Inner hash join"),
+                    JoinRows::Left => ("left join", "Left hash join"),
+                    JoinRows::Semi => ("semijoin", "Hash semijoin"),
+                    JoinRows::Anti => ("antijoin", "Hash antijoin"),
+                };
                 let how = match &join.method {
-                    JoinMethod::NestedLoop => format!("Nested loop {side} join"),
-                    JoinMethod::Buffered => format!("Block nested loop {side} join"),
+                    JoinMethod::NestedLoop => format!("Nested loop {side}"),
+                    JoinMethod::Buffered => format!("Block nested loop {side}"),
                     JoinMethod::Hash(keys) => {
                         let keys: Vec<String> = keys
                             .iter()
                             .map(|key| format!("({} = {})", text(&key.outer, block), text(&key.inner, block)))
                             .collect();
-                        format!("{} hash join {}", if join.left { "Left" } else { "Inner" }, keys.join(", "))
+                        format!("{hashed} {}", keys.join(", "))
                     }
                 };
                 self.line(depth, &how);

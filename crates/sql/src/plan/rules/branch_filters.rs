@@ -7,7 +7,7 @@
 use base::SqlError;
 
 use crate::bind::scope::place_of;
-use crate::bind::tree::{Block, FromTree, JoinKind};
+use crate::bind::tree::{Block, FromTree};
 use crate::expr::{Constancy, Expr, ExprKind, build};
 use crate::plan::conditions::TableSet;
 use crate::plan::rules::Rewrite;
@@ -32,7 +32,7 @@ pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), 
 fn of_joins(tree: &FromTree, place: &dyn Fn(usize) -> Option<usize>, found: &mut Vec<Expr>) {
     if let FromTree::Join { left, right, kind, on } = tree {
         of_joins(left, place, found);
-        if *kind != JoinKind::Left {
+        if kind.is_inner() {
             of_joins(right, place, found);
             on.iter().for_each(|condition| filters(condition, place, found));
         }

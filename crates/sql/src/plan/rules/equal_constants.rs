@@ -6,7 +6,7 @@
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns};
-use crate::bind::tree::{Block, BoundTable, FromTree, JoinKind};
+use crate::bind::tree::{Block, BoundTable, FromTree};
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, ExprType, Kind, build, order};
 use crate::plan::rules::Rewrite;
 use crate::plan::rules::substitute::Room;
@@ -42,7 +42,7 @@ impl<'b> Equalities<'b> {
         let FromTree::Join { left, right, kind, on } = tree else { return };
         self.add_joins(left);
         // What an outer join's ON says holds for the rows only that it finds.
-        if *kind != JoinKind::Left {
+        if kind.is_inner() {
             self.add_joins(right);
             on.iter().for_each(|condition| self.add(condition));
         }

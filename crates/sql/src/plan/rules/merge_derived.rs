@@ -9,7 +9,7 @@
 use base::SqlError;
 
 use crate::bind::columns::{ColumnSource, Columns};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, SubqueryKind, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, SubqueryKind, TableSource};
 use crate::expr::{Constancy, Expr};
 use crate::plan::conditions::TABLES_MAX;
 use crate::plan::rules::Rewrite;
@@ -20,7 +20,7 @@ pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), 
     Ok(())
 }
 
-fn merge_all(block: &mut Block, columns: &Columns) {
+pub(super) fn merge_all(block: &mut Block, columns: &Columns) {
     if block.tables.iter().any(|table| table.image.is_some()) {
         return;
     }
@@ -127,7 +127,7 @@ fn put_in_place(tree: &mut FromTree, number: usize, own: &mut Option<FromTree>, 
                 return true;
             }
             let found = put_in_place(right, number, own, filter);
-            if found && *kind == JoinKind::Left {
+            if found && !kind.is_inner() {
                 on.append(filter);
             }
             found

@@ -7,6 +7,7 @@
 //! |---|---|---|
 //! | [`outer_to_inner`] | `a LEFT JOIN b ON … WHERE b.x = 1` | `a JOIN b ON … WHERE b.x = 1` |
 //! | [`merge_derived`] | `FROM (SELECT a + 1 AS b FROM t WHERE c) d WHERE b > 2` | `FROM t WHERE c AND a + 1 > 2` |
+//! | [`semi_join`] | `WHERE EXISTS (SELECT … FROM b WHERE b.x = a.y)` | `a SEMI JOIN b ON b.x = a.y` |
 //! | [`fold`] | `WHERE 1 + 1 = 2` | `WHERE TRUE` |
 //! | [`common_conditions`] | `(a AND b) OR (a AND c)` | `a AND (b OR c)` |
 //! | [`branch_filters`] | `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)` | the same `AND (a.x = 1 OR a.x = 3) AND (b.y = 2 OR b.y = 4)` |
@@ -30,6 +31,7 @@ mod merge_derived;
 mod outer_to_inner;
 mod prune_columns;
 mod push_down;
+mod semi_join;
 mod substitute;
 
 use base::SqlError;
@@ -47,9 +49,10 @@ pub(super) struct Rewrite<'r> {
 type Rule = fn(&mut Block, &mut Rewrite<'_>) -> Result<(), SqlError>;
 
 /// The rules with their names, in their order.
-const RULES: [(&str, Rule); 11] = [
+const RULES: [(&str, Rule); 12] = [
     ("outer_to_inner", outer_to_inner::apply),
     ("merge_derived", merge_derived::apply),
+    ("semi_join", semi_join::apply),
     // What was merged brings conditions and joins of its own.
     ("outer_to_inner", outer_to_inner::apply),
     ("fold", fold::apply),

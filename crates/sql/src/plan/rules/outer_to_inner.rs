@@ -34,7 +34,7 @@ fn turn(tree: &mut FromTree, conditions: &[&Expr], block: &Block, columns: &Colu
             *kind = JoinKind::Inner;
         }
     }
-    if *kind == JoinKind::Left {
+    if matches!(kind, JoinKind::Left | JoinKind::Anti) {
         turn(left, conditions, block, columns);
         turn(right, &on.iter().collect::<Vec<_>>(), block, columns);
     } else {

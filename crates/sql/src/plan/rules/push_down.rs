@@ -33,7 +33,7 @@ fn push_of_joins(tree: &mut FromTree, tables: &mut [BoundTable], columns: &Colum
     on.retain(|condition| {
         let is_pushed = |side: &FromTree, tables: &mut [BoundTable]| push(condition, side, tables, columns);
         match kind {
-            JoinKind::Left => !is_pushed(right, tables),
+            JoinKind::Left | JoinKind::Semi | JoinKind::Anti => !is_pushed(right, tables),
             JoinKind::Inner | JoinKind::Straight => !is_pushed(left, tables) && !is_pushed(right, tables),
         }
     });
@@ -58,7 +58,7 @@ fn push(condition: &Expr, part: &FromTree, tables: &mut [BoundTable], columns: &
             true
         }
         FromTree::Join { left, right, kind, .. } => {
-            push(condition, left, tables, columns) || *kind != JoinKind::Left && push(condition, right, tables, columns)
+            push(condition, left, tables, columns) || kind.is_inner() && push(condition, right, tables, columns)
         }
     }
 }
