@@ -19,6 +19,7 @@ use super::{IndexStatistics, PrefixStatistics, RowSample, TableStatistics};
 use crate::catalog::Table;
 use crate::core::Core;
 use crate::error::Result;
+use crate::memtable::Memtable;
 use crate::read::{Merged, Selector};
 use crate::view::Layers;
 
@@ -42,7 +43,8 @@ impl Core {
     /// Collects the statistics of a table as it is now. Takes no lock and no read view.
     pub(super) async fn collect(&self, table: &Table, effort: Effort) -> Result<TableStatistics> {
         let layers = self.views.layers().clone();
-        let changes = table.changes();
+        // What cannot be drawn yet counts as what will change.
+        let changes = table.changes().saturating_sub(undrawn_of(&layers, table.indexes[0].id));
         let mut indexes = BTreeMap::new();
         for number in 0..table.indexes.len() {
             let statistics = self.collect_index(table, number, &layers, effort).await?;
@@ -142,17 +144,18 @@ impl Core {
     }
 }
 
+/// Entries in runs of large transactions.
+fn undrawn_of(layers: &Layers, index: IndexId) -> u64 {
+    let all = (Bound::Unbounded, Bound::Unbounded);
+    let large = layers.memtables.iter().flat_map(|memtable| memtable.large().to_vec());
+    large.map(|large| large.runs.estimate(index, all) as u64).sum()
+}
+
 /// At most so many entries an index has.
 fn entries_of(layers: &Layers, index: IndexId) -> u64 {
-    let in_memory = layers.memtables.iter().map(|memtable| {
-        let large = memtable
-            .large()
-            .iter()
-            .map(|large| large.runs.estimate(index, (Bound::Unbounded, Bound::Unbounded)))
-            .sum::<usize>();
-        large + memtable.with_tree(index, |tree| tree.len()).unwrap_or(0)
-    });
-    layers.roots.entries(index) + in_memory.sum::<usize>() as u64
+    let in_memory = |memtable: &Arc<Memtable>| memtable.with_tree(index, |tree| tree.len()).unwrap_or(0) as u64;
+    let in_chains: u64 = layers.memtables.iter().map(in_memory).sum();
+    layers.roots.entries(index) + in_chains + undrawn_of(layers, index)
 }
 
 /// What was counted of one index.

@@ -208,6 +208,10 @@ impl Engine {
     #[io::boxed]
     pub async fn analyze(&self, table: &Table) -> Result<()> {
         if !table.is_temporary() {
+            if self.core().views.layers().has_large() {
+                // Runs of large transactions are on their way into the trees.
+                self.core().checkpoint().await?;
+            }
             self.core().analyze(table).await?;
         }
         Ok(())

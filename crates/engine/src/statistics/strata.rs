@@ -9,7 +9,8 @@
 //! What counts of the keys that were drawn says what counts of all. So a row is in one stratum, and a row that was changed in memory is in the
 //! tree's, with its value of now.
 //!
-//! Rows that are in runs of large transactions only are not drawn: a checkpoint that merges them is under way whenever there are any.
+//! Rows that are in runs of large transactions only are not drawn: a checkpoint that merges them is under way whenever there are any. ANALYZE waits
+//! for it; else they count as changes that are still to come.
 
 use std::ops::Bound;
 use std::sync::Arc;

@@ -72,13 +72,15 @@ impl Builder {
         let groups = if is_singleton { 1 } else { bucket_size(&self.values, wanted.buckets) };
         let mut in_bucket = 0;
         let mut once = 0;
+        let mut values_left = self.values.len() as u64;
         for (value, count) in self.values.into_values() {
+            // Where there are buckets enough each value has its own.
+            let may_join = values_left > wanted.buckets.saturating_sub(buckets.len() as u64);
+            values_left -= 1;
             before += count;
             let cumulative = before as f64 / rows;
             match buckets.last_mut() {
-                Some(Bucket { upper, cumulative: last, distinct, .. })
-                    if !is_singleton && in_bucket + count <= groups =>
-                {
+                Some(Bucket { upper, cumulative: last, distinct, .. }) if may_join && in_bucket + count <= groups => {
                     (*upper, *last, *distinct) = (value, cumulative, *distinct + 1);
                     in_bucket += count;
                     once += u64::from(count == 1);

@@ -233,7 +233,7 @@ fn metric(name: &'static str, subsystem: &'static str, count: i64, status: &'sta
     row
 }
 
-pub(super) const TABLE_STATS: &str = "database_name v64, table_name v199, last_update s, n_rows u, clustered_index_size u, \
+pub(super) const TABLE_STATS: &str = "database_name w64, table_name w199, last_update s, n_rows u, clustered_index_size u, \
                                       sum_of_other_index_sizes u";
 
 /// Sizes are in pages, and as of now.
@@ -250,7 +250,7 @@ pub(super) fn innodb_table_stats(source: &Source<'_>, table: &Table, _: &Wanted<
     ]]
 }
 
-pub(super) const INDEX_STATS: &str = "database_name v64, table_name v199, index_name v64, last_update s, stat_name v64, stat_value u, \
+pub(super) const INDEX_STATS: &str = "database_name w64, table_name w199, index_name w64, last_update s, stat_name w64, stat_value u, \
                                       sample_size u?, stat_description v1024";
 
 /// Per index its different values by the number of parts, and its pages.

@@ -17,7 +17,7 @@ use crate::bind::tree::{
     SubqueryKind, TableSource,
 };
 use crate::exec::ranges::key_ranges;
-use crate::expr::{Expr, ExprKind, SlotSet, Warnings, order};
+use crate::expr::{EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
@@ -238,7 +238,7 @@ async fn table_facts(
         if !facts.has_unique_point(number, &conditions) {
             count_ranges(context, number, &conditions, &mut facts).await?;
             // Conditions are tried on rows where that may change the order of a join.
-            facts.known = Known::of(context, table, nest.tables.len() > 1).await?;
+            facts.known = Known::of(context, table, nest.tables.len() > 1).await;
         }
         all.push(Some(facts));
     }
@@ -287,7 +287,9 @@ fn plan_joins(
     let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(context.engine, table)).collect();
     let warnings = Warnings::default();
     let catalog = context.catalog;
-    let shares = Shares { block, columns, facts, catalog, eval: planning_eval(context, &warnings) };
+    // What is tried on rows may take long, and can be ended.
+    let eval = EvalContext { watch: context.watch, ..planning_eval(context, &warnings) };
+    let shares = Shares { block, columns, facts, catalog, eval };
     shares.tell(&mut nest);
     let source_rows = &source_rows;
     let (is_greedy, dependencies) = (Cell::new(false), Dependencies::new(block, columns));

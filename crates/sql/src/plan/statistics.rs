@@ -7,7 +7,6 @@ use std::cell::RefCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use base::SqlError;
 use engine::{Catalog, RowSample, Table, TableStatistics};
 use types::Value;
 
@@ -43,14 +42,14 @@ pub(crate) struct Known {
 }
 
 impl Known {
-    /// What the engine knows. Nothing is collected for a statement that is only prepared.
-    pub(super) async fn of(context: &PlanContext<'_>, table: &Table, with_rows: bool) -> Result<Self, SqlError> {
-        if context.transaction.is_none() {
-            return Ok(Known { statistics: table.known_statistics(), ..Known::default() });
-        }
-        let statistics = context.engine.statistics(table).await?;
-        let sample = if with_rows { context.engine.row_sample(table).await? } else { None };
-        Ok(Known { statistics, sample, sampled: RefCell::default() })
+    /// What the engine knows. Of pages that are damaged nothing is known: the statement may need none of them.
+    pub(super) async fn of(context: &PlanContext<'_>, table: &Table, with_rows: bool) -> Self {
+        let statistics = context.engine.statistics(table).await.unwrap_or_default();
+        let sample = match with_rows {
+            true => context.engine.row_sample(table).await.unwrap_or_default(),
+            false => None,
+        };
+        Known { statistics, sample, sampled: RefCell::default() }
     }
 
     /// The values of a column: by an index that begins with it, or else by the sample.
