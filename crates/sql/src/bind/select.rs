@@ -12,7 +12,7 @@ use syntax::grammar::{SELECTS_MAX, too_many_selects};
 
 use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
-use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::expr::{Clause, ExprScope, Windows};
 use crate::bind::name::{self, item_name};
 use crate::bind::output;
 use crate::bind::query::{Tail, position};
@@ -55,6 +55,7 @@ impl<'a> Binder<'a> {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
             None => Vec::new(),
         };
+        self.bind_named_windows(&select.windows)?;
         let mut items = self.bind_select_list(select)?;
         self.types_params |= items.iter().any(|item| item.expr.has_param());
         let mut aliases = aliases_of(&items);
@@ -73,10 +74,13 @@ impl<'a> Binder<'a> {
             }
             None => Vec::new(),
         };
-        let mut order = self.bind_order(tail.order, ExprScope::of_groups(Clause::OrderBy, &aliases))?;
+        let of_result = ExprScope { windows: Windows::Allowed, ..ExprScope::of_groups(Clause::OrderBy, &aliases) };
+        let mut order = self.bind_order(tail.order, of_result)?;
         if let Some(ids) = &rollup {
             let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
             exprs.for_each(|expr| read_keys(expr, &keys, ids));
+            let windows = self.scope().windows.iter_mut();
+            windows.for_each(|window| window.for_each_expr_mut(&mut |expr| read_keys(expr, &keys, ids)));
         }
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {
@@ -106,6 +110,8 @@ impl<'a> Binder<'a> {
             filter,
             grouping,
             having,
+            windows: scope.windows,
+            computed: Vec::new(),
             select: select_exprs,
             distinct: select.options.distinct,
             order,
@@ -114,14 +120,15 @@ impl<'a> Binder<'a> {
             straight_join: select.options.straight_join,
             count_found_rows: select.options.calc_found_rows,
         };
-        self.check_grouping(&block)?;
+        self.check_grouping(&block, &scope.named_windows)?;
         let into = into_variables(select.into.as_ref().or(tail.into), types.len())?;
         Ok(BoundQuery { body: BoundBody::Block(Box::new(block)), columns, types, into })
     }
 
     fn bind_select_list(&mut self, select: &'a sql::Select) -> Result<Vec<Item>, SqlError> {
         let mut items = Vec::with_capacity(select.items.len());
-        let scope = ExprScope::of_groups(Clause::FieldList, &NO_ALIASES);
+        let windows = Windows::Allowed;
+        let scope = ExprScope { windows, ..ExprScope::of_groups(Clause::FieldList, &NO_ALIASES) };
         self.scope().later_aliases = select.items.iter().rev().filter_map(alias_of).collect();
         for item in &select.items {
             memory::check_room(&items, 1)?;
@@ -210,7 +217,7 @@ impl<'a> Binder<'a> {
                 },
                 None => self.bind_expr(expr, scope)?,
             };
-            if self.reads_aggregate(&key) {
+            if self.reads_aggregate(&key) || self.reads_own_window(&key) {
                 let message = format!("Can't group on '{}'", expr.span.of(self.context.text));
                 return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
             }
@@ -292,9 +299,8 @@ fn unknown_table(name: &str) -> SqlError {
 
 /// What is read and not there yet.
 fn check_supported(select: &sql::Select) -> Result<(), SqlError> {
-    let unsupported = [(!select.windows.is_empty(), "WINDOW"), (select.qualify.is_some(), "QUALIFY")];
-    match unsupported.iter().find(|(present, _)| *present) {
-        Some((_, what)) => Err(SqlError::not_supported(what)),
+    match select.qualify {
+        Some(_) => Err(SqlError::not_supported("QUALIFY")),
         None => Ok(()),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::bind::tree::Limit;
 use crate::dml::InsertSource;
+use crate::expr::window::WindowCall;
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
 use crate::plan::explain::expr_text::text;
@@ -123,6 +124,17 @@ impl Tree {
                 self.line(depth, how);
                 &aggregate.input
             }
+            Node::Compute { input, exprs } => {
+                let exprs: Vec<String> = exprs.iter().map(|(expr, _)| text(expr, block)).collect();
+                self.line(depth, &format!("Compute: {}", exprs.join(", ")));
+                input
+            }
+            Node::Window(window) => {
+                let how = if window.is_running() { "Window aggregate" } else { "Window aggregate with buffering" };
+                let calls = window.windows.iter().flat_map(|(_, calls)| calls).map(|call| call_text(&call.call, block));
+                self.line(depth, &format!("{how}: {}", calls.collect::<Vec<_>>().join(", ")));
+                &window.input
+            }
             Node::Distinct { input, .. } => {
                 self.line(depth, "Deduplicate");
                 input
@@ -186,6 +198,11 @@ impl Tree {
         };
         self.line(depth, &format!("{what}  (rows={rows})"));
     }
+}
+
+fn call_text(call: &WindowCall, block: &BlockPlan) -> String {
+    let args: Vec<String> = call.args().iter().chain(&call.number).map(|arg| text(arg, block)).collect();
+    format!("{}({})", call.function.name(), args.join(", "))
 }
 
 fn limit_text(limit: &Limit) -> Option<String> {
