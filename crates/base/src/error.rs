@@ -507,6 +507,7 @@ pub mod codes {
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GLOBAL_CONNECTION_MEMORY_LIMIT: Code = (4081, "HY000");
     pub const CONNECTION_MEMORY_LIMIT: Code = (4082, "HY000");
+    pub const TOO_MANY_WINDOWS: Code = (4086, "HY000");
     /// … is not a SEQUENCE (MariaDB).
     pub const NOT_SEQUENCE: Code = (4090, "42S02");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");

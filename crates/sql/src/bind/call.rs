@@ -10,11 +10,11 @@ use crate::bind::expr::ExprScope;
 use crate::bind::literal::bytes_of;
 use crate::bind::scope::{ColumnName, unknown_column};
 use crate::bind::tree::{Subquery, SubqueryKind};
-use crate::expr::aggregate::{AggregateClauses, Separator, is_aggregate, wrong_argument_count};
 use crate::bind::window::without_over;
+use crate::expr::aggregate::{AggregateClauses, Separator, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
-use crate::expr::window;
 use crate::expr::function::json::{Behavior, JsonValue};
+use crate::expr::window;
 use crate::expr::{
     Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, IntervalUnit, Kind, WarningLevel, build, function,
 };

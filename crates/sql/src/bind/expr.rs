@@ -7,8 +7,8 @@ use types::{CollationId, ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::scope::{ColumnName, Place, ambiguous, unknown_column};
-use crate::bind::window::alias_of_window;
 use crate::bind::tree::TableSource;
+use crate::bind::window::alias_of_window;
 use crate::expr::build;
 use crate::expr::choice::{Arm, condition_of_if};
 use crate::expr::function::resolve;
@@ -67,6 +67,8 @@ pub(crate) enum Windows<'s> {
     Refused,
     /// In what this window is made of they may not (3595).
     Nested(&'s str),
+    /// In the ORDER BY of a UNION, whose names are those of its columns (3028).
+    OfUnion,
     /// In a select list, and in its ORDER BY.
     Allowed,
 }
@@ -308,7 +310,8 @@ impl<'a> Binder<'a> {
     /// What a name of the select list means, if that may be read where the name is.
     fn named_by_alias(&self, expr: &Expr, name: &str, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
         // GROUP BY has an error of its own for it.
-        match scope.windows != Windows::Allowed && scope.clause != Clause::GroupBy && self.reads_own_window(expr) {
+        let is_refused = matches!(scope.windows, Windows::Refused | Windows::Nested(_));
+        match is_refused && scope.clause != Clause::GroupBy && self.reads_own_window(expr) {
             true => Err(alias_of_window(name)),
             false => Ok(expr.clone()),
         }

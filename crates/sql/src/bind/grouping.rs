@@ -236,7 +236,9 @@ impl Search<'_> {
         let is_grouped = inner.grouping.is_some();
         for (column, id) in columns {
             let Some(expr) = inner.select.get(column) else { continue };
-            if is_one_group || !is_grouped && inner.windows.is_empty() && expr.constancy() != Constancy::Volatile && is_known(expr) {
+            if is_one_group
+                || !is_grouped && inner.windows.is_empty() && expr.constancy() != Constancy::Volatile && is_known(expr)
+            {
                 self.ids.insert(id);
             }
         }

@@ -16,8 +16,8 @@ use types::schema::same_name;
 use crate::bind::Binder;
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::lookup::Lookup;
-use crate::bind::window::{BoundWindow, WindowSpec, alias_of_window};
 use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery, TableSource};
+use crate::bind::window::{BoundWindow, WindowSpec, alias_of_window};
 use crate::expr::{Aggregate, Expr, ExprType, SlotSet};
 
 /// So many aggregates are compared one after the other; more are looked up.
@@ -290,7 +290,8 @@ impl Binder<'_> {
 
     /// Whether an expression reads a window function of the innermost block.
     pub(super) fn reads_own_window(&self, expr: &Expr) -> bool {
-        let is_own = |id| self.columns.source(id) == ColumnSource::Window && self.columns.level(id) + 1 == self.scopes.len();
+        let is_own =
+            |id| self.columns.source(id) == ColumnSource::Window && self.columns.level(id) + 1 == self.scopes.len();
         expr.slots().iter().any(is_own)
     }
 

@@ -218,7 +218,8 @@ impl<'a> Binder<'a> {
                 None => self.bind_expr(expr, scope)?,
             };
             if self.reads_aggregate(&key) || self.reads_own_window(&key) {
-                let message = format!("Can't group on '{}'", expr.span.of(self.context.text));
+                let name = position(expr).and_then(|number| aliases.name_at(number));
+                let message = format!("Can't group on '{}'", name.unwrap_or(expr.span.of(self.context.text)));
                 return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
             }
             keys.push(key);

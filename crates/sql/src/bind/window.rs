@@ -9,6 +9,7 @@ use syntax::ast as sql;
 
 use crate::bind::Binder;
 use crate::bind::columns::{ColumnId, ColumnSource};
+use crate::bind::enclosing::misplaced;
 use crate::bind::expr::{ExprScope, Windows};
 use crate::bind::tree::OrderItem;
 use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
@@ -152,6 +153,7 @@ impl<'a> Binder<'a> {
         match scope.windows {
             Windows::Refused => return Err(refused(name)),
             Windows::Nested(window) => return Err(nested(window)),
+            Windows::OfUnion => return Err(misplaced()),
             Windows::Allowed => {}
         }
         match clauses {
@@ -202,7 +204,10 @@ impl<'a> Binder<'a> {
             _ => *function == WindowFunction::NthValue,
         };
         if !is_simple {
-            return Err(SqlError::new(codes::PARSE_ERROR, format!("A window function takes a number, not '{written}'")));
+            return Err(SqlError::new(
+                codes::PARSE_ERROR,
+                format!("A window function takes a number, not '{written}'"),
+            ));
         }
         // One that is different from row to row is none.
         Ok(if number.constancy() > Constancy::Execution { Expr::null() } else { number })
@@ -238,7 +243,8 @@ impl<'a> Binder<'a> {
         let ty = call.ty.clone();
         let is_repeatable = call.args().iter().all(|arg| arg.constancy() < Constancy::Volatile);
         let windows = &self.scope().windows;
-        let same = |window: &BoundWindow| window.partition == partition && window.order == order && window.frame == frame;
+        let same =
+            |window: &BoundWindow| window.partition == partition && window.order == order && window.frame == frame;
         let found = windows.iter().position(same).unwrap_or(windows.len());
         if found == WINDOWS_MAX {
             return Err(too_many_windows());
@@ -287,7 +293,11 @@ fn nested(window: &str) -> SqlError {
     SqlError::new(codes::WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC, message)
 }
 
-/// 1235
+/// 4086
 fn too_many_windows() -> SqlError {
-    SqlError::not_supported(format!("more than {WINDOWS_MAX} windows in a SELECT"))
+    let message = format!(
+        "Too many windows in SELECT: {}. Maximum allowed is {WINDOWS_MAX}. Use named windows to share windows between window functions.",
+        WINDOWS_MAX + 1
+    );
+    SqlError::new(codes::TOO_MANY_WINDOWS, message)
 }

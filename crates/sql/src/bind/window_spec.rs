@@ -25,8 +25,8 @@ impl<'a> Binder<'a> {
     pub(super) fn bind_named_windows(&mut self, windows: &'a [sql::NamedWindow]) -> Result<(), SqlError> {
         let mut places = Places::with_capacity(windows.len());
         for (at, window) in windows.iter().enumerate() {
-            if places.insert(window.name.text.to_lowercase(), at).is_some() {
-                let message = format!("Window '{}' is defined twice.", window.name.text);
+            if let Some(first) = places.insert(window.name.text.to_lowercase(), at) {
+                let message = format!("Window '{}' is defined twice.", windows[first].name.text);
                 return Err(SqlError::new(codes::WINDOW_DUPLICATE_NAME, message));
             }
         }
@@ -34,7 +34,8 @@ impl<'a> Binder<'a> {
         for at in 0..windows.len() {
             for next in chain(windows, &places, &bound, at)?.into_iter().rev() {
                 let window = &windows[next];
-                let base = window.window.base.as_ref().and_then(|base| bound[*places.get(&base.text.to_lowercase())?].clone());
+                let base =
+                    window.window.base.as_ref().and_then(|base| bound[*places.get(&base.text.to_lowercase())?].clone());
                 bound[next] = Some(self.bind_spec(&window.window, base, &window.name.text)?);
             }
         }
@@ -146,7 +147,11 @@ impl<'a> Binder<'a> {
         self.describe_param(&distance, &ExprType::of_kind(Kind::UInt));
         if rows {
             let is_whole = distance.ty.kind.is_integer() || matches!(distance.kind, ExprKind::Param(_));
-            return if is_whole { Ok(Bound::Rows { distance, following, window: spec.name.clone() }) } else { Err(illegal_frame(&spec.name)) };
+            return if is_whole {
+                Ok(Bound::Rows { distance, following, window: spec.name.clone() })
+            } else {
+                Err(illegal_frame(&spec.name))
+            };
         }
         let key = the_key(spec)?;
         if key.expr.ty.kind.is_temporal() {
@@ -190,7 +195,8 @@ fn chain(
         }
         chain.push(at);
         let base = windows[at].window.base.as_ref();
-        let place = base.map(|base| places.get(&base.text.to_lowercase()).copied().ok_or_else(|| not_defined(&base.text)));
+        let place =
+            base.map(|base| places.get(&base.text.to_lowercase()).copied().ok_or_else(|| not_defined(&base.text)));
         next = place.transpose()?;
     }
     Ok(chain)
@@ -208,8 +214,7 @@ fn check_base(base: &WindowSpec, window: &sql::Window, name: &str) -> Result<(),
         return Err(SqlError::new(codes::WINDOW_NO_INHERIT_FRAME, message));
     }
     if !base.order.is_empty() && !window.order_by.is_empty() {
-        let message =
-            format!("Window '{name}' cannot inherit '{}' since both contain an ORDER BY clause.", base.name);
+        let message = format!("Window '{name}' cannot inherit '{}' since both contain an ORDER BY clause.", base.name);
         return Err(SqlError::new(codes::WINDOW_NO_REDEFINE_ORDER_BY, message));
     }
     Ok(())

@@ -162,7 +162,7 @@ impl WindowCall {
         let Some(number) = &self.number else { return Ok(1) };
         let is_from_zero = matches!(self.function, WindowFunction::Lag | WindowFunction::Lead);
         let number = match number.eval(&[], ctx)? {
-            Value::Int(n) => u64::try_from(n).ok().filter(|_| n < i64::MAX || !is_from_zero),
+            Value::Int(n) => u64::try_from(n).ok(),
             Value::UInt(n) => i64::try_from(n).ok().map(|_| n),
             _ => None,
         };

@@ -164,7 +164,7 @@ impl Printer<'_> {
             parts.push(self.order(&window.order));
         }
         let unit = if window.frame.rows { "rows" } else { "range" };
-        let (start, end) = (self.bound(&window.frame.start), self.bound(&window.frame.end));
+        let (start, end) = (self.bound(&window.frame.start, "first"), self.bound(&window.frame.end, "last"));
         parts.push(format!("{unit} from {start} to {end}"));
         self.line(&format!("window {}", parts.join(" ")));
         for BoundCall { call, id } in &window.calls {
@@ -179,9 +179,9 @@ impl Printer<'_> {
         }
     }
 
-    fn bound(&self, bound: &Bound) -> String {
+    fn bound(&self, bound: &Bound, outermost: &str) -> String {
         match bound {
-            Bound::Unbounded => "the end".into(),
+            Bound::Unbounded => outermost.into(),
             Bound::Current => "the row".into(),
             Bound::Rows { distance, following, .. } => {
                 format!("{} {}", self.expr(distance), if *following { "behind" } else { "before" })

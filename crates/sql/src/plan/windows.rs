@@ -56,10 +56,12 @@ fn arranged(windows: Vec<BoundWindow>) -> Vec<BoundWindow> {
     let mut arranged = Vec::with_capacity(waiting.len());
     while !waiting.is_empty() {
         let first = &waiting[0].0;
-        let leads = |keys: &[OrderItem]| first.is_empty() && keys.is_empty() || !first.is_empty() && keys.starts_with(first);
+        let leads =
+            |keys: &[OrderItem]| first.is_empty() && keys.is_empty() || !first.is_empty() && keys.starts_with(first);
         let longest = waiting.iter().filter(|(keys, _)| leads(keys)).max_by_key(|(keys, _)| keys.len());
         let longest = longest.map_or_else(Vec::new, |(keys, _)| keys.clone());
-        let shares = |keys: &[OrderItem]| longest.is_empty() && keys.is_empty() || !keys.is_empty() && longest.starts_with(keys);
+        let shares =
+            |keys: &[OrderItem]| longest.is_empty() && keys.is_empty() || !keys.is_empty() && longest.starts_with(keys);
         let (mut next, rest): (Vec<_>, Vec<_>) = waiting.into_iter().partition(|(keys, _)| shares(keys));
         next.sort_by_key(|(keys, _)| std::cmp::Reverse(keys.len()));
         arranged.extend(next.into_iter().map(|(_, window)| window));

@@ -5,12 +5,11 @@ use std::ops::Range;
 use base::SqlError;
 use types::Value;
 
-use crate::bind::window::{BoundCall, Frame};
+use crate::bind::window::{Bound, BoundCall, Frame};
 use crate::exec::batch::BATCH_ROWS;
 use crate::exec::context::ExecContext;
 use crate::exec::window::frame::{Distances, Frames, distances};
 use crate::exec::window::partition::{Cursor, Place, Rows};
-use crate::bind::window::Bound;
 use crate::expr::Sliding;
 use crate::expr::window::{WindowCall, WindowFunction};
 use crate::plan::node::WindowNode;
@@ -56,19 +55,26 @@ struct Call {
 enum Held {
     Nothing,
     /// The row that it has looked at last, and what it found.
-    Row { cursor: Cursor, known: Option<(u64, Value)> },
+    Row {
+        cursor: Cursor,
+        known: Option<(u64, Value)>,
+    },
     /// What it has of its frame, and the value if the frame is the same as before.
-    Aggregate { sliding: Sliding, known: Option<Value> },
+    Aggregate {
+        sliding: Sliding,
+        known: Option<Value>,
+    },
 }
 
 impl Windows {
     pub(super) fn new(node: &WindowNode, constants: &Constants, width: usize) -> Self {
         let windows = node.windows.iter().zip(&constants.0);
         let windows = windows.map(|((frame, calls), (distances, numbers))| {
+            let is_framed = calls.iter().any(|call| call.call.function.is_framed());
             let calls = calls.iter().zip(numbers).map(|(call, number)| Call::new(&call.call, *number, frame, width));
             Window {
                 frames: Frames::new(*distances, width),
-                is_framed: calls_are_framed(node, frame),
+                is_framed,
                 inside: 0..0,
                 enter: Cursor::new(width),
                 leave: Cursor::new(width),
@@ -100,11 +106,6 @@ impl Windows {
         self.results.drain(..).for_each(|(slot, value)| row[slot] = value);
         Ok(())
     }
-}
-
-fn calls_are_framed(node: &WindowNode, frame: &Frame) -> bool {
-    let of_frame = node.windows.iter().filter(|(other, _)| std::ptr::eq(other, frame));
-    of_frame.flat_map(|(_, calls)| calls).any(|call| call.call.function.is_framed())
 }
 
 impl Window {
@@ -176,7 +177,9 @@ impl Call {
 
     /// All rows have left the frame.
     fn forget(&mut self, call: &WindowCall) {
-        if let (Held::Aggregate { sliding, .. }, WindowFunction::Aggregate(aggregate)) = (&mut self.held, &call.function) {
+        if let (Held::Aggregate { sliding, .. }, WindowFunction::Aggregate(aggregate)) =
+            (&mut self.held, &call.function)
+        {
             sliding.clear(aggregate);
         }
     }

@@ -82,7 +82,13 @@ impl Frames {
                 Limit::At(limit) => self.start.pass(node, (bound, &limit), true, (rows, context)).await?,
             },
             (Bound::Rows { following, .. }, Some(rows)) => beside(place.at, rows, *following),
-            (Bound::Current, _) => if frame.rows { place.at } else { place.peers.start },
+            (Bound::Current, _) => {
+                if frame.rows {
+                    place.at
+                } else {
+                    place.peers.start
+                }
+            }
             _ => 0,
         };
         let end = match (&frame.end, self.distances[1]) {
@@ -92,7 +98,13 @@ impl Frames {
                 Limit::At(limit) => self.end.pass(node, (bound, &limit), false, (rows, context)).await?,
             },
             (Bound::Rows { following, .. }, Some(rows)) => beside(place.at.saturating_add(1), rows, *following),
-            (Bound::Current, _) => if frame.rows { place.at + 1 } else { place.peers.end },
+            (Bound::Current, _) => {
+                if frame.rows {
+                    place.at + 1
+                } else {
+                    place.peers.end
+                }
+            }
             _ => count,
         };
         let start = start.min(count);
@@ -113,12 +125,7 @@ enum Limit {
     At(Value),
 }
 
-fn limit(
-    node: &WindowNode,
-    bound: &ValueBound,
-    current: &[Value],
-    eval: &EvalContext<'_>,
-) -> Result<Limit, SqlError> {
+fn limit(node: &WindowNode, bound: &ValueBound, current: &[Value], eval: &EvalContext<'_>) -> Result<Limit, SqlError> {
     let Some(key) = node.order.first() else { return Ok(Limit::None) };
     if key.expr.eval_ref(current, eval)?.is_null() {
         return Ok(Limit::Peers);

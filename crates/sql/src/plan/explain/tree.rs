@@ -1,12 +1,14 @@
 //! FORMAT=TREE: one operator to a line, inputs below and further in.
 
-use crate::bind::tree::Limit;
+use crate::bind::tree::{Limit, OrderItem};
 use crate::dml::InsertSource;
 use crate::expr::window::WindowCall;
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
 use crate::plan::explain::expr_text::text;
-use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource, QueryBody, QueryPlan};
+use crate::plan::node::{
+    AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource, QueryBody, QueryPlan, WindowNode,
+};
 
 /// The whole statement.
 pub(super) fn tree_text(kind: &PlanKind) -> String {
@@ -131,8 +133,10 @@ impl Tree {
             }
             Node::Window(window) => {
                 let how = if window.is_running() { "Window aggregate" } else { "Window aggregate with buffering" };
-                let calls = window.windows.iter().flat_map(|(_, calls)| calls).map(|call| call_text(&call.call, block));
-                self.line(depth, &format!("{how}: {}", calls.collect::<Vec<_>>().join(", ")));
+                let over = over_text(window, block);
+                let calls = window.windows.iter().flat_map(|(_, calls)| calls);
+                let calls: Vec<String> = calls.map(|call| call_text(&call.call, block) + &over).collect();
+                self.line(depth, &format!("{how}: {}", calls.join(", ")));
                 &window.input
             }
             Node::Distinct { input, .. } => {
@@ -140,8 +144,7 @@ impl Tree {
                 input
             }
             Node::Sort { input, keys, limit } => {
-                let keys: Vec<String> =
-                    keys.iter().map(|key| text(&key.expr, block) + if key.descending { " DESC" } else { "" }).collect();
+                let keys: Vec<String> = keys.iter().map(|key| order_text(key, block)).collect();
                 let kept = limit_text(limit).map(|limit| format!(", {}", limit.to_lowercase())).unwrap_or_default();
                 self.line(depth, &format!("Sort: {}{kept}", keys.join(", ")));
                 input
@@ -198,6 +201,24 @@ impl Tree {
         };
         self.line(depth, &format!("{what}  (rows={rows})"));
     }
+}
+
+fn over_text(window: &WindowNode, block: &BlockPlan) -> String {
+    let list = |exprs: &mut dyn Iterator<Item = String>| exprs.collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    if !window.partition.is_empty() {
+        let keys = list(&mut window.partition.iter().map(|expr| text(expr, block)));
+        parts.push(format!("PARTITION BY {keys}"));
+    }
+    if !window.order.is_empty() {
+        let keys = list(&mut window.order.iter().map(|item| order_text(item, block)));
+        parts.push(format!("ORDER BY {keys}"));
+    }
+    format!(" OVER ({})", parts.join(" "))
+}
+
+fn order_text(item: &OrderItem, block: &BlockPlan) -> String {
+    text(&item.expr, block) + if item.descending { " DESC" } else { "" }
 }
 
 fn call_text(call: &WindowCall, block: &BlockPlan) -> String {
