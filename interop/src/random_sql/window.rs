@@ -32,10 +32,11 @@ fn over_rows(tables: &Tables, random: &mut Random) -> Query {
 
 fn over_groups(tables: &Tables, random: &mut Random) -> Query {
     let (from, mut expressions, _) = from(tables, random, 0);
-    let key = expressions.any(0).to_string();
-    // A number would be the place of a column.
-    let key = if key.contains('.') { key } else { "a.id".to_owned() };
-    let rollup = if expressions.random.chance(25) { " WITH ROLLUP" } else { "" };
+    let names: Vec<String> = expressions.names.iter().map(|name| name.text.clone()).collect();
+    let key = expressions.random.pick(&names).clone();
+    // MySQL takes all members of an ENUM or SET for peers beside totals.
+    let is_member = key.ends_with(".e") || key.ends_with(".s");
+    let rollup = if !is_member && expressions.random.chance(25) { " WITH ROLLUP" } else { "" };
     let function = expressions.random.word(&[
         "SUM(COUNT(*)) OVER ({})",
         "RANK() OVER ({})",
@@ -78,7 +79,8 @@ fn call(expressions: &mut Expressions<'_>, key: &str) -> Sql {
         3 | 4 => {
             let function = expressions.random.word(&["LAG", "LEAD"]);
             let distance = expressions.random.word(&["", ", 1", ", 2", ", 0"]);
-            let default = match distance.is_empty() || expressions.random.chance(50) {
+            // A TIME beside a date has no value in MySQL.
+            let default = match distance.is_empty() || kind == Kind::Time || expressions.random.chance(50) {
                 true => "".into(),
                 false => Sql::maybe(", {}", [expressions.of(kind, 1)]),
             };
@@ -108,8 +110,8 @@ fn call(expressions: &mut Expressions<'_>, key: &str) -> Sql {
         _ => {
             let aggregate = aggregate(expressions, kind, number);
             let (by, frame) = range(expressions);
-            let order = by_values(expressions.random, by);
-            Sql::parts("{} OVER ({}{}{})", [aggregate, partition, order, frame])
+            let direction = direction(expressions.random);
+            Sql::parts(&format!("{{}} OVER ({{}}ORDER BY {{}}{direction}{{}})"), [aggregate, partition, by, frame])
         }
     }
 }
@@ -140,9 +142,14 @@ fn partition(expressions: &mut Expressions<'_>) -> Sql {
     if by.to_string().contains('.') { Sql::maybe("PARTITION BY {} ", [by]) } else { "".into() }
 }
 
+/// A number would be the place of a column, which is an error.
+fn no_number(by: Sql) -> Sql {
+    if by.to_string().contains('.') { by } else { Sql::parts("IFNULL({}, NULL)", [by]) }
+}
+
 fn by_values(random: &mut Random, by: Sql) -> Sql {
     let direction = direction(random);
-    Sql::parts(&format!("ORDER BY ({{}}){direction}"), [by])
+    Sql::parts(&format!("ORDER BY {{}}{direction}"), [no_number(by)])
 }
 
 fn by_key(expressions: &mut Expressions<'_>, key: &str) -> Sql {
@@ -151,7 +158,7 @@ fn by_key(expressions: &mut Expressions<'_>, key: &str) -> Sql {
         return Sql::from(format!("ORDER BY {key}{direction}"));
     }
     let by = expressions.any(1);
-    Sql::parts(&format!("ORDER BY {{}}{key}"), [Sql::maybe(&format!("({{}}){direction}, "), [by])])
+    Sql::parts(&format!("ORDER BY {{}}{key}"), [Sql::maybe(&format!("{{}}{direction}, "), [no_number(by)])])
 }
 
 fn rows(random: &mut Random) -> Sql {

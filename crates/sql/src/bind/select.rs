@@ -18,9 +18,10 @@ use crate::bind::output;
 use crate::bind::query::{Tail, position};
 use crate::bind::rollup::{is_key, read_keys};
 use crate::bind::scope::{Scope, unknown_column};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, Grouping, OrderItem, TableSource};
 use crate::expr::{Expr, ExprType};
 use crate::plan::{Privilege, UsedColumns};
+use crate::result::ResultColumn;
 
 /// An item of the select list.
 pub(super) struct Item {
@@ -76,12 +77,13 @@ impl<'a> Binder<'a> {
         };
         let of_result = ExprScope { windows: Windows::Allowed, ..ExprScope::of_groups(Clause::OrderBy, &aliases) };
         let mut order = self.bind_order(tail.order, of_result)?;
-        if let Some(ids) = &rollup {
+        if let Some(columns) = &rollup {
             let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
-            exprs.for_each(|expr| read_keys(expr, &keys, ids));
+            exprs.for_each(|expr| read_keys(expr, &keys, columns));
             let windows = self.scope().windows.iter_mut();
-            windows.for_each(|window| window.for_each_expr_mut(&mut |expr| read_keys(expr, &keys, ids)));
+            windows.for_each(|window| window.for_each_expr_mut(&mut |expr| read_keys(expr, &keys, columns)));
         }
+        let rollup = rollup.map(|columns| columns.iter().filter_map(Expr::as_column).collect());
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {
             self.lock_tables(clause)?;
@@ -90,15 +92,7 @@ impl<'a> Binder<'a> {
         self.note_reads(&scope, UsedColumns::Named);
         let (names, select_exprs): (Vec<String>, Vec<Expr>) =
             items.into_iter().map(|item| (item.name, item.expr)).unzip();
-        let columns = names
-            .iter()
-            .zip(&select_exprs)
-            .map(|(name, expr)| match is_key(expr, &self.columns) {
-                // NULL in totals, it is no column of a table any more.
-                true => output::unnamed(name.as_str().into(), &expr.ty),
-                false => output::named(name.as_str().into(), expr, &self.columns, &scope.tables),
-            })
-            .collect();
+        let columns = self.describe(&names, &select_exprs, &scope.tables);
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
         let grouping = is_grouped.then_some(Grouping { keys, rollup, aggregates: scope.aggregates });
@@ -123,6 +117,15 @@ impl<'a> Binder<'a> {
         self.check_grouping(&block, &scope.named_windows)?;
         let into = into_variables(select.into.as_ref().or(tail.into), types.len())?;
         Ok(BoundQuery { body: BoundBody::Block(Box::new(block)), columns, types, into })
+    }
+
+    fn describe(&self, names: &[String], exprs: &[Expr], tables: &[BoundTable]) -> Vec<ResultColumn> {
+        let column = |(name, expr): (&String, &Expr)| match is_key(expr, &self.columns) {
+            // NULL in totals, it is no column of a table any more.
+            true => output::unnamed(name.as_str().into(), &expr.ty),
+            false => output::named(name.as_str().into(), expr, &self.columns, tables),
+        };
+        names.iter().zip(exprs).map(column).collect()
     }
 
     fn bind_select_list(&mut self, select: &'a sql::Select) -> Result<Vec<Item>, SqlError> {

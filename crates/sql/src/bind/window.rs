@@ -14,7 +14,7 @@ use crate::bind::expr::{ExprScope, Windows};
 use crate::bind::tree::OrderItem;
 use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
 use crate::expr::window::{WindowCall, WindowFunction, by_name, check_aggregate};
-use crate::expr::{Aggregate, Constancy, Expr, ExprKind, Kind};
+use crate::expr::{Aggregate, Constancy, Expr, ExprKind, ExprType, Kind};
 
 /// As many windows as MySQL computes in one SELECT.
 const WINDOWS_MAX: usize = 127;
@@ -180,7 +180,7 @@ impl<'a> Binder<'a> {
         let (mut args, mut number) = (Vec::with_capacity(call.args.len()), None);
         for (at, arg) in call.args.iter().enumerate() {
             if function.number_at() == Some(at) {
-                number = Some(self.bind_number(&function, arg, scope)?);
+                number = Some(self.bind_number(arg, scope)?);
             } else {
                 args.push(self.bind_expr(arg, scope)?);
             }
@@ -190,26 +190,10 @@ impl<'a> Binder<'a> {
         WindowCall::resolve(function, args, number)
     }
 
-    /// The number of NTILE, NTH_VALUE, LAG and LEAD: it is written as a number, a parameter or a variable.
-    fn bind_number(
-        &mut self,
-        function: &WindowFunction,
-        written: &'a sql::Expr,
-        scope: ExprScope<'_>,
-    ) -> Result<Expr, SqlError> {
+    /// The number of NTILE, NTH_VALUE, LAG and LEAD, which may be computed as in MariaDB. One that is different from row to row is none.
+    fn bind_number(&mut self, written: &'a sql::Expr, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
         let number = self.bind_expr(written, scope)?;
-        let is_simple = match &number.kind {
-            ExprKind::Literal(_) => number.ty.kind.is_integer() || *function == WindowFunction::NthValue,
-            ExprKind::Param(_) | ExprKind::UserVariable(_) => true,
-            _ => *function == WindowFunction::NthValue,
-        };
-        if !is_simple {
-            return Err(SqlError::new(
-                codes::PARSE_ERROR,
-                format!("A window function takes a number, not '{written}'"),
-            ));
-        }
-        // One that is different from row to row is none.
+        self.describe_param(&number, &ExprType::of_kind(Kind::UInt));
         Ok(if number.constancy() > Constancy::Execution { Expr::null() } else { number })
     }
 

@@ -80,6 +80,11 @@ impl<'a> Binder<'a> {
         };
         spec.name = name.to_owned();
         spec.frame = window.frame.as_ref().map(|frame| self.bind_frame(frame, &spec)).transpose()?;
+        if spec.frame.as_ref().is_none_or(|frame| !frame.rows) {
+            // Peers are equal values, of one collation.
+            let mut types = spec.order.iter().map(|item| &item.expr.ty);
+            types.try_for_each(|ty| build::agree(&[ty, ty], "", build::Mixed::Refused).map(drop))?;
+        }
         Ok(spec)
     }
 
@@ -90,7 +95,7 @@ impl<'a> Binder<'a> {
         window: &str,
     ) -> Result<Vec<Expr>, SqlError> {
         let scope = ExprScope { windows: Windows::Nested(window), ..ExprScope::of_groups(clause, &NO_ALIASES) };
-        let bind = |expr: &'a sql::Expr| match position(expr) {
+        let bind = |expr: &'a sql::Expr| match position(within_parentheses(expr)) {
             Some(_) => Err(SqlError::new(
                 codes::WINDOW_ILLEGAL_ORDER_BY,
                 format!(
@@ -107,7 +112,7 @@ impl<'a> Binder<'a> {
         if frame.unit == sql::FrameUnit::Groups {
             return Err(SqlError::not_supported("GROUPS"));
         }
-        if frame.exclude.is_some() {
+        if frame.exclude.is_some_and(|excluded| excluded != "NO OTHERS") {
             return Err(SqlError::not_supported("EXCLUDE"));
         }
         let end = frame.end.as_ref().unwrap_or(&sql::Bound::CurrentRow);
@@ -177,6 +182,13 @@ impl<'a> Binder<'a> {
                 Err(SqlError::new(codes::WINDOW_RANGE_BOUND_NOT_CONSTANT, message))
             }
         }
+    }
+}
+
+fn within_parentheses(expr: &sql::Expr) -> &sql::Expr {
+    match &expr.kind {
+        sql::ExprKind::Nested(inner) => within_parentheses(inner),
+        _ => expr,
     }
 }
 

@@ -14,7 +14,7 @@ use base::{SqlError, codes};
 use types::{ColumnType, Value};
 
 use crate::expr::aggregate::{Aggregate, AggregateFunction, wrong_argument_count};
-use crate::expr::build::{Mixed, agree, coerce_to, union_of};
+use crate::expr::build::{coerce_to, union_of};
 use crate::expr::context::EvalContext;
 use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind};
@@ -122,7 +122,7 @@ impl WindowCall {
         }
         let (args, ty) = match function {
             PercentRank | CumeDist => (args, ExprType::of_kind(Kind::Double).nullable(false)),
-            Lag | Lead => beside(function.name(), args)?,
+            Lag | Lead => beside(args),
             FirstValue | LastValue | NthValue => {
                 let ty = args[0].ty.clone().nullable(true);
                 (args, ty)
@@ -179,20 +179,19 @@ impl WindowCall {
 }
 
 /// The arguments of LAG and LEAD as values of one type.
-fn beside(name: &str, args: Vec<Expr>) -> Result<(Vec<Expr>, ExprType), SqlError> {
+fn beside(args: Vec<Expr>) -> (Vec<Expr>, ExprType) {
     let types: Vec<&ExprType> = args.iter().map(|arg| &arg.ty).collect();
-    agree(&types, name, Mixed::Refused)?;
     let is_nullable = args.len() == 1 || args.iter().any(|arg| arg.ty.nullable);
     let ty = match &types[..] {
         [value] => ExprType { utc: false, ..(*value).clone() },
         _ => union_of(types),
     };
     let ty = ty.nullable(is_nullable);
-    Ok((args.into_iter().map(|arg| coerce_to(arg, &ty)).collect(), ty))
+    (args.into_iter().map(|arg| coerce_to(arg, &ty)).collect(), ty)
 }
 
 /// The type of a value that was kept in a table.
-fn kept(ty: ExprType) -> ExprType {
+pub(crate) fn kept(ty: ExprType) -> ExprType {
     const INT_CHARS_MAX: u32 = 9;
     let ty = ExprType { utc: false, ..ty.passed_on() };
     let unsigned = ty.kind == Kind::UInt;

@@ -109,7 +109,7 @@ impl Windows {
 }
 
 impl Window {
-    /// Lets rows into the aggregates, and out of them, until they have those of the frame.
+    /// Lets rows into the aggregates, and out of them, until they have those of the frame. A frame without rows changes nothing of them.
     async fn slide(
         &mut self,
         calls: &[BoundCall],
@@ -117,7 +117,7 @@ impl Window {
         frame: &Range<u64>,
         context: &ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        if self.inside == *frame {
+        if self.inside == *frame || frame.is_empty() {
             return Ok(());
         }
         if frame.start >= self.inside.end {
@@ -221,6 +221,9 @@ impl Call {
             Ntile => return Ok(Value::UInt(bucket(place.at, rows.count(), self.number))),
             Aggregate(aggregate) => {
                 let Held::Aggregate { sliding, known } = &mut self.held else { return Ok(Value::Null) };
+                if frame.is_empty() {
+                    return aggregate.finish(aggregate.start());
+                }
                 if known.is_none() {
                     *known = Some(sliding.value(aggregate, &context.eval)?);
                 }

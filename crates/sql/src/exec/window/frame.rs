@@ -47,11 +47,12 @@ fn check_distance(bound: &ValueBound, eval: &EvalContext<'_>) -> Result<(), SqlE
     if is_negative { Err(illegal_frame(&bound.window)) } else { Ok(()) }
 }
 
-/// Finds the frames of one row after the other.
+/// Finds the frames of one row after the other. Neither end goes back, whatever the bounds are, but for frames without rows.
 pub(super) struct Frames {
     distances: Distances,
     start: Edge,
     end: Edge,
+    last: Range<u64>,
 }
 
 /// How far rows were looked through for a bound that is a value.
@@ -63,7 +64,7 @@ struct Edge {
 impl Frames {
     pub(super) fn new(distances: Distances, width: usize) -> Self {
         let edge = || Edge { cursor: Cursor::new(width), at: 0 };
-        Frames { distances, start: edge(), end: edge() }
+        Frames { distances, start: edge(), end: edge(), last: 0..0 }
     }
 
     /// The frame of a row.
@@ -75,41 +76,40 @@ impl Frames {
         (current, context): (&[Value], &ExecContext<'_>),
     ) -> Result<Range<u64>, SqlError> {
         let count = rows.count();
+        let own = if frame.rows { place.at..place.at + 1 } else { place.peers.clone() };
         let start = match (&frame.start, self.distances[0]) {
             (Bound::Value(bound), _) => match limit(node, bound, current, &context.eval)? {
                 Limit::Peers => place.peers.start,
-                Limit::None => count,
+                Limit::Greatest if item_descends(node) => self.start.at,
+                Limit::Greatest => self.start.pass_all(count),
                 Limit::At(limit) => self.start.pass(node, (bound, &limit), true, (rows, context)).await?,
             },
             (Bound::Rows { following, .. }, Some(rows)) => beside(place.at, rows, *following),
-            (Bound::Current, _) => {
-                if frame.rows {
-                    place.at
-                } else {
-                    place.peers.start
-                }
-            }
+            (Bound::Current, _) => own.start,
             _ => 0,
         };
         let end = match (&frame.end, self.distances[1]) {
             (Bound::Value(bound), _) => match limit(node, bound, current, &context.eval)? {
                 Limit::Peers => place.peers.end,
-                Limit::None => count,
+                Limit::Greatest if item_descends(node) => 0,
+                Limit::Greatest => self.end.pass_all(count),
                 Limit::At(limit) => self.end.pass(node, (bound, &limit), false, (rows, context)).await?,
             },
             (Bound::Rows { following, .. }, Some(rows)) => beside(place.at.saturating_add(1), rows, *following),
-            (Bound::Current, _) => {
-                if frame.rows {
-                    place.at + 1
-                } else {
-                    place.peers.end
-                }
-            }
+            (Bound::Current, _) => own.end,
             _ => count,
         };
-        let start = start.min(count);
-        Ok(start..end.clamp(start, count.max(start)))
+        let (start, end) = (start.min(count), end.min(count));
+        if end <= start {
+            return Ok(start..start);
+        }
+        self.last = start.max(self.last.start)..end.max(self.last.end);
+        Ok(self.last.clone())
     }
+}
+
+fn item_descends(node: &WindowNode) -> bool {
+    node.order.first().is_some_and(|item| item.descending)
 }
 
 fn beside(at: u64, rows: u64, following: bool) -> u64 {
@@ -120,23 +120,29 @@ fn beside(at: u64, rows: u64, following: bool) -> u64 {
 enum Limit {
     /// The row's own value is NULL: at its peers.
     Peers,
-    /// There is no such value: all rows are before it.
-    None,
+    /// There is no such value, beyond the greatest date or the least: as in MySQL it is greater than all.
+    Greatest,
     At(Value),
 }
 
 fn limit(node: &WindowNode, bound: &ValueBound, current: &[Value], eval: &EvalContext<'_>) -> Result<Limit, SqlError> {
-    let Some(key) = node.order.first() else { return Ok(Limit::None) };
+    let Some(key) = node.order.first() else { return Ok(Limit::Greatest) };
     if key.expr.eval_ref(current, eval)?.is_null() {
         return Ok(Limit::Peers);
     }
     Ok(match bound.limit.eval(current, eval)? {
-        Value::Null => Limit::None,
+        Value::Null => Limit::Greatest,
         value => Limit::At(value),
     })
 }
 
 impl Edge {
+    /// All rows are before a limit that is greater than their values.
+    fn pass_all(&mut self, count: u64) -> u64 {
+        self.at = count;
+        count
+    }
+
     /// The first row that is not before the limit; or, `start` not being wanted, the first that is behind it.
     async fn pass(
         &mut self,
