@@ -73,7 +73,8 @@ pub(crate) fn is_declared(sql: &str, ours: &Full, theirs: &Full) -> bool {
         }
         (_, Answer::Failed(code, message)) => is_error_of_theirs(sql, *code, message, ours),
         (Answer::Rows { rows: a, .. }, Answer::Rows { rows: b, .. }) => {
-            is_average_cut(sql, theirs)
+            is_cut(sql, theirs)
+                || is_beyond_dates(sql)
                 || is_lost_by_elt(sql)
                 || counts_null(sql)
                 || has_other_text(sql)
@@ -155,11 +156,16 @@ fn select_item(sql: &str, number: usize) -> Option<&str> {
     (at == number).then(|| &list[start..list.find(" FROM ").unwrap_or(list.len()).max(start)])
 }
 
-/// `AVG(…) OVER (…)` of what has fewer digits than its values: MySQL keeps it in a column that holds no more than its greatest number.
-fn is_average_cut(sql: &str, theirs: &Full) -> bool {
+/// A frame that ends at a value which is no date: MySQL's MIN and MAX have none of its rows, SUM and COUNT those that they had before.
+fn is_beyond_dates(sql: &str) -> bool {
+    sql.contains(" DESC RANGE ") && sql.contains("INTERVAL ")
+}
+
+/// A number of more digits than its type says, over a window: MySQL keeps it in a column that holds no more than its greatest number.
+fn is_cut(sql: &str, theirs: &Full) -> bool {
     let Answer::Rows { rows, .. } = &theirs.answer else { return false };
     let is_greatest = |value: &[u8]| value.contains(&b'.') && value.iter().all(|byte| b"-.9".contains(byte));
-    sql.contains("AVG(") && sql.contains(" OVER (") && rows.iter().flatten().flatten().any(|value| is_greatest(value))
+    sql.contains(" OVER (") && rows.iter().flatten().flatten().any(|value| is_greatest(value))
 }
 
 /// A bound of a frame that is a value: MySQL does not compute it for each row.

@@ -17,7 +17,7 @@ use crate::expr::aggregate::{Aggregate, AggregateFunction, wrong_argument_count}
 use crate::expr::build::{coerce_to, union_of};
 use crate::expr::context::EvalContext;
 use crate::expr::tree::Expr;
-use crate::expr::types::{ExprType, Kind};
+use crate::expr::types::{ExprType, Kind, Strings};
 
 /// Which window function.
 #[derive(Clone, Debug, PartialEq)]
@@ -154,6 +154,17 @@ impl WindowCall {
         }
     }
 
+    /// The arguments that are read of other rows than the one that is made: all but the default of LAG and LEAD.
+    pub(crate) fn read_of_others_mut(&mut self) -> &mut [Expr] {
+        let count = match self.function {
+            WindowFunction::Aggregate(_) => usize::MAX,
+            _ => 1,
+        };
+        let args = self.args_mut();
+        let count = count.min(args.len());
+        &mut args[..count]
+    }
+
     /// The number that is the same for all rows: 1 if none is given to LAG and LEAD.
     ///
     /// # Errors
@@ -201,7 +212,8 @@ pub(crate) fn kept(ty: ExprType) -> ExprType {
         _ if ty.length <= INT_CHARS_MAX => Some(ColumnType::Int { unsigned }),
         _ => Some(ColumnType::BigInt { unsigned }),
     };
-    ExprType { origin, ..ty }
+    let strings = if ty.strings == Strings::Fixed { Strings::Varying } else { ty.strings };
+    ExprType { origin, strings, ..ty }
 }
 
 /// 1235 for an aggregate that MySQL does not compute over windows.

@@ -8,7 +8,7 @@
 //! rows are in their order too. So there are as many sorts as there are orders of which none begins another.
 //!
 //! Each row's values are computed before the first sort: an argument, a key or a bound has one value wherever it is looked at (RAND()), and
-//! its warnings come once.
+//! its warnings come once. The default of LAG and LEAD is computed only where it is given.
 
 use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::tree::{Block, Limit, OrderItem};
@@ -44,7 +44,8 @@ pub(super) fn prepare_windows(block: &mut Block, columns: &mut Columns) {
         window.partition.iter_mut().chain(window.order.iter_mut().map(|item| &mut item.expr)).for_each(&mut compute);
     }
     for window in &mut block.windows {
-        window.for_each_expr_mut(&mut compute);
+        window.frame.exprs_mut().for_each(&mut compute);
+        window.calls.iter_mut().flat_map(|call| call.call.read_of_others_mut()).for_each(&mut compute);
     }
     block.computed = computed;
     block.windows = arranged(std::mem::take(&mut block.windows));

@@ -80,8 +80,7 @@ impl Frames {
         let start = match (&frame.start, self.distances[0]) {
             (Bound::Value(bound), _) => match limit(node, bound, current, &context.eval)? {
                 Limit::Peers => place.peers.start,
-                Limit::Greatest if item_descends(node) => self.start.at,
-                Limit::Greatest => self.start.pass_all(count),
+                Limit::Greatest => self.start.pass_all(node, count),
                 Limit::At(limit) => self.start.pass(node, (bound, &limit), true, (rows, context)).await?,
             },
             (Bound::Rows { following, .. }, Some(rows)) => beside(place.at, rows, *following),
@@ -91,8 +90,7 @@ impl Frames {
         let end = match (&frame.end, self.distances[1]) {
             (Bound::Value(bound), _) => match limit(node, bound, current, &context.eval)? {
                 Limit::Peers => place.peers.end,
-                Limit::Greatest if item_descends(node) => 0,
-                Limit::Greatest => self.end.pass_all(count),
+                Limit::Greatest => self.end.pass_all(node, count),
                 Limit::At(limit) => self.end.pass(node, (bound, &limit), false, (rows, context)).await?,
             },
             (Bound::Rows { following, .. }, Some(rows)) => beside(place.at.saturating_add(1), rows, *following),
@@ -106,10 +104,6 @@ impl Frames {
         self.last = start.max(self.last.start)..end.max(self.last.end);
         Ok(self.last.clone())
     }
-}
-
-fn item_descends(node: &WindowNode) -> bool {
-    node.order.first().is_some_and(|item| item.descending)
 }
 
 fn beside(at: u64, rows: u64, following: bool) -> u64 {
@@ -137,10 +131,12 @@ fn limit(node: &WindowNode, bound: &ValueBound, current: &[Value], eval: &EvalCo
 }
 
 impl Edge {
-    /// All rows are before a limit that is greater than their values.
-    fn pass_all(&mut self, count: u64) -> u64 {
-        self.at = count;
-        count
+    /// The same of a limit that is greater than all values.
+    fn pass_all(&mut self, node: &WindowNode, count: u64) -> u64 {
+        if node.order.first().is_some_and(|item| !item.descending) {
+            self.at = count;
+        }
+        self.at
     }
 
     /// The first row that is not before the limit; or, `start` not being wanted, the first that is behind it.
