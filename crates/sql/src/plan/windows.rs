@@ -10,10 +10,12 @@
 //! Each row's values are computed before the first sort: an argument, a key or a bound has one value wherever it is looked at (RAND()), and
 //! its warnings come once. The default of LAG and LEAD is computed only where it is given.
 
+use types::ColumnType;
+
 use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::tree::{Block, Limit, OrderItem};
 use crate::bind::window::BoundWindow;
-use crate::expr::{Constancy, Expr};
+use crate::expr::{Constancy, Expr, ExprType};
 use crate::plan::block::apply_for;
 use crate::plan::node::{Node, WindowNode};
 
@@ -30,7 +32,9 @@ pub(super) fn prepare_windows(block: &mut Block, columns: &mut Columns) {
         if expr.as_column().is_some() || expr.constancy() <= Constancy::Execution {
             return;
         }
-        let ty = expr.ty.clone();
+        // Kept in a column, a condition's value is a number.
+        let origin = expr.ty.is_truth().then_some(ColumnType::Int { unsigned: false });
+        let ty = ExprType { origin: origin.or(expr.ty.origin.clone()), ..expr.ty.clone() };
         let is_repeatable = expr.constancy() < Constancy::Volatile;
         let known = computed.iter().take(COMPARED_MAX).find(|(known, _)| is_repeatable && known == expr);
         let id = known.map_or_else(|| columns.add(ColumnSource::Window, ty.clone(), 0), |(_, id)| *id);

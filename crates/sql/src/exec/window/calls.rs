@@ -225,6 +225,10 @@ impl Call {
                     return aggregate.finish(aggregate.start());
                 }
                 if known.is_none() {
+                    // Of a long frame it may take long.
+                    if frame.end - frame.start > BATCH_ROWS as u64 {
+                        context.check_cancelled().await?;
+                    }
                     *known = Some(sliding.value(aggregate, &context.eval)?);
                 }
                 return Ok(known.clone().unwrap_or_default());
