@@ -518,6 +518,10 @@ pub mod codes {
     pub const DROP_PK_COLUMN_TO_DROP_GIPK: Code = (4111, "HY000");
     pub const MISPLACED_INTO: Code = (3954, "HY000");
     pub const WRONG_PARAMCOUNT_TO_CURSOR: Code = (4080, "42000");
+    /// These of MariaDB.
+    pub const NOT_CONSTANT_EXPRESSION: Code = (4102, "HY000");
+    pub const ARGUMENT_OUT_OF_RANGE: Code = (4103, "HY000");
+    pub const WRONG_TYPE_OF_ARGUMENT: Code = (4104, "HY000");
     pub const NOT_AGGREGATE_FUNCTION: Code = (4105, "HY000");
     pub const INVALID_AGGREGATE_FUNCTION: Code = (4106, "HY000");
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");

@@ -6,6 +6,7 @@
 
 use base::{SqlError, codes};
 use syntax::ast as sql;
+use types::CollationId;
 
 use crate::bind::Binder;
 use crate::bind::columns::{ColumnId, ColumnSource};
@@ -14,7 +15,7 @@ use crate::bind::expr::{ExprScope, Windows};
 use crate::bind::tree::OrderItem;
 use crate::expr::aggregate::{AggregateClauses, is_aggregate, wrong_argument_count};
 use crate::expr::window::{WindowCall, WindowFunction, by_name, check_aggregate};
-use crate::expr::{Aggregate, Constancy, Expr, ExprKind, ExprType, Kind};
+use crate::expr::{Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, Kind, build};
 
 /// As many windows as MySQL computes in one SELECT.
 const WINDOWS_MAX: usize = 127;
@@ -161,6 +162,9 @@ impl<'a> Binder<'a> {
             sql::CallClauses { ignore_nulls: true, .. } => return Err(SqlError::not_supported("IGNORE NULLS")),
             _ => {}
         }
+        if let Some(percentile @ (WindowFunction::PercentileCont | WindowFunction::PercentileDisc)) = of_windows {
+            return self.bind_percentile(percentile, function, (clauses, over), scope);
+        }
         let spec = self.bind_over(over, scope)?;
         let inner = ExprScope { windows: Windows::Refused, in_aggregate: true, ..scope };
         let call = match of_windows {
@@ -188,6 +192,48 @@ impl<'a> Binder<'a> {
         let types = args.iter().any(|arg| matches!(arg.kind, ExprKind::Param(_)));
         self.types_params |= types;
         WindowCall::resolve(function, args, number)
+    }
+
+    /// `PERCENTILE_CONT(share) WITHIN GROUP (ORDER BY x) OVER (PARTITION BY …)`, and `MEDIAN(x) OVER (PARTITION BY …)`: its window is ordered by `x`.
+    fn bind_percentile(
+        &mut self,
+        function: WindowFunction,
+        call: &'a sql::Call,
+        (clauses, over): (&'a sql::CallClauses, &'a sql::Over),
+        scope: ExprScope<'_>,
+    ) -> Result<Expr, SqlError> {
+        let wrong =
+            || SqlError::new(codes::PARSE_ERROR, "A percentile has one value, and a window that only partitions");
+        let mut spec = match over {
+            sql::Over::Window(window) if window.order_by.is_empty() && window.frame.is_none() => {
+                self.bind_over(over, scope)?
+            }
+            _ => return Err(wrong()),
+        };
+        let inner = ExprScope { windows: Windows::Refused, in_aggregate: true, ..scope };
+        let (value, descending, share) = match (&clauses.within_group, &call.args[..]) {
+            (Some(item), [share]) => (&item.expr, item.descending, self.bind_expr(share, inner)?),
+            (None, [value]) if call.name.text.eq_ignore_ascii_case("median") => {
+                (value, false, build::number_literal("0.5")?)
+            }
+            _ => return Err(wrong()),
+        };
+        if share.constancy() > Constancy::Execution {
+            let message = format!("Argument to the {} function is not a constant for a partition", function.name());
+            return Err(SqlError::new(codes::NOT_CONSTANT_EXPRESSION, message));
+        }
+        let expr = self.bind_expr(value, inner)?;
+        if !spec.order.is_empty() {
+            return Err(wrong());
+        }
+        let arg = match function {
+            WindowFunction::PercentileCont => build::cast(expr.clone(), CastType::Double, CollationId::BINARY)?,
+            _ => expr.clone(),
+        };
+        spec.order = vec![OrderItem { expr, descending }];
+        let call = WindowCall::resolve(function, vec![arg], Some(share))?;
+        let ty = call.ty.clone();
+        Ok(Expr::column(self.window_id(spec, call)?, ty))
     }
 
     /// The number of NTILE, NTH_VALUE, LAG and LEAD, which may be computed as in MariaDB. One that is different from row to row is none.

@@ -6,6 +6,8 @@
 //! | PERCENT_RANK, CUME_DIST | the same as a part of the whole | DOUBLE |
 //! | LAG, LEAD | the value of a row before or behind it, or another one if there is no such row | that holds both |
 //! | FIRST_VALUE, LAST_VALUE, NTH_VALUE | the value of a row of its frame | as the argument |
+//! | MariaDB's MEDIAN, PERCENTILE_CONT | what is between two values of the partition | DOUBLE with ten digits |
+//! | PERCENTILE_DISC | a value of the partition | as the argument |
 //! | an aggregate | the aggregate over its frame | the aggregate's |
 //!
 //! MySQL keeps what they give in a table, so a member of an ENUM or SET is plain text, and a YEAR a number; of integers there are two kinds.
@@ -15,6 +17,7 @@ use types::{ColumnType, Value};
 
 use crate::expr::aggregate::{Aggregate, AggregateFunction, wrong_argument_count};
 use crate::expr::build::{coerce_to, union_of};
+use crate::expr::coerce;
 use crate::expr::context::EvalContext;
 use crate::expr::tree::Expr;
 use crate::expr::types::{ExprType, Kind, Strings};
@@ -34,6 +37,9 @@ pub(crate) enum WindowFunction {
     FirstValue,
     LastValue,
     NthValue,
+    /// MariaDB's, and its MEDIAN: between two values of the partition, or one of them.
+    PercentileCont,
+    PercentileDisc,
     /// An aggregate, over the rows of the frame.
     Aggregate(Aggregate),
 }
@@ -51,7 +57,7 @@ pub(crate) struct WindowCall {
     pub(crate) ty: ExprType,
 }
 
-const NAMES: [(&str, WindowFunction); 11] = [
+const NAMES: [(&str, WindowFunction); 14] = [
     ("row_number", WindowFunction::RowNumber),
     ("rank", WindowFunction::Rank),
     ("dense_rank", WindowFunction::DenseRank),
@@ -63,7 +69,13 @@ const NAMES: [(&str, WindowFunction); 11] = [
     ("first_value", WindowFunction::FirstValue),
     ("last_value", WindowFunction::LastValue),
     ("nth_value", WindowFunction::NthValue),
+    ("percentile_cont", WindowFunction::PercentileCont),
+    ("percentile_disc", WindowFunction::PercentileDisc),
+    ("median", WindowFunction::PercentileCont),
 ];
+
+/// As MariaDB shows them.
+const DIGITS_OF_PERCENTILE: u8 = 10;
 
 /// The window function of that name (lower case) that is no aggregate.
 pub(crate) fn by_name(name: &str) -> Option<WindowFunction> {
@@ -96,9 +108,10 @@ impl WindowFunction {
     }
 
     fn takes(&self) -> std::ops::RangeInclusive<usize> {
-        use WindowFunction::{FirstValue, Lag, LastValue, Lead, NthValue, Ntile};
+        use WindowFunction::{FirstValue, Lag, LastValue, Lead, NthValue, Ntile, PercentileCont, PercentileDisc};
         match self {
             Ntile | FirstValue | LastValue => 1..=1,
+            PercentileCont | PercentileDisc => 2..=2,
             NthValue => 2..=2,
             Lag | Lead => 1..=3,
             _ => 0..=0,
@@ -116,14 +129,16 @@ impl WindowCall {
         args: Vec<Expr>,
         number: Option<Expr>,
     ) -> Result<WindowCall, SqlError> {
-        use WindowFunction::{CumeDist, FirstValue, Lag, LastValue, Lead, NthValue, PercentRank};
+        use WindowFunction::{CumeDist, FirstValue, Lag, LastValue, Lead, NthValue};
+        use WindowFunction::{PercentRank, PercentileCont, PercentileDisc};
         if !function.takes().contains(&(args.len() + usize::from(number.is_some()))) {
             return Err(wrong_argument_count(function.name()));
         }
         let (args, ty) = match function {
             PercentRank | CumeDist => (args, ExprType::of_kind(Kind::Double).nullable(false)),
             Lag | Lead => beside(args),
-            FirstValue | LastValue | NthValue => {
+            PercentileCont => (args, ExprType::double(DIGITS_OF_PERCENTILE).nullable(true)),
+            FirstValue | LastValue | NthValue | PercentileDisc => {
                 let ty = args[0].ty.clone().nullable(true);
                 (args, ty)
             }
@@ -170,7 +185,9 @@ impl WindowCall {
     /// # Errors
     /// 1210 for what is no such number.
     pub(crate) fn number(&self, ctx: &EvalContext<'_>) -> Result<u64, SqlError> {
-        let Some(number) = &self.number else { return Ok(1) };
+        use WindowFunction::{PercentileCont, PercentileDisc};
+        let is_share = matches!(self.function, PercentileCont | PercentileDisc);
+        let Some(number) = self.number.as_ref().filter(|_| !is_share) else { return Ok(1) };
         let is_from_zero = matches!(self.function, WindowFunction::Lag | WindowFunction::Lead);
         let number = match number.eval(&[], ctx)? {
             Value::Int(n) => u64::try_from(n).ok(),
@@ -182,10 +199,34 @@ impl WindowCall {
         })
     }
 
+    /// The part of a partition that a percentile is asked of; 0 for other functions.
+    ///
+    /// # Errors
+    /// 4103 for what is not between 0 and 1, 4104 for what is no number.
+    pub(crate) fn share(&self, ctx: &EvalContext<'_>) -> Result<f64, SqlError> {
+        use WindowFunction::{PercentileCont, PercentileDisc};
+        let (PercentileCont | PercentileDisc, Some(share)) = (&self.function, &self.number) else { return Ok(0.0) };
+        let name = self.function.name();
+        let value = share.eval(&[], ctx)?;
+        let number = if value.as_bytes().is_some() { None } else { coerce::to_f64(&value, ctx)? };
+        match number {
+            Some(share) if (0.0..=1.0).contains(&share) => Ok(share),
+            Some(_) => {
+                let message = format!("Argument to the {name} function does not belong to the range [0,1]");
+                Err(SqlError::new(codes::ARGUMENT_OUT_OF_RANGE, message))
+            }
+            None => {
+                let message =
+                    format!("{name} function only accepts arguments that can be converted to numerical types");
+                Err(SqlError::new(codes::WRONG_TYPE_OF_ARGUMENT, message))
+            }
+        }
+    }
+
     /// Whether its value in a row is known when the rows up to that one are.
     pub(crate) fn is_running(&self) -> bool {
-        use WindowFunction::{CumeDist, Lag, Lead, Ntile, PercentRank};
-        !matches!(self.function, Ntile | PercentRank | CumeDist | Lag | Lead)
+        use WindowFunction::{CumeDist, Lag, Lead, Ntile, PercentRank, PercentileCont, PercentileDisc};
+        !matches!(self.function, Ntile | PercentRank | CumeDist | Lag | Lead | PercentileCont | PercentileDisc)
     }
 }
 

@@ -16,12 +16,23 @@ use crate::plan::node::WindowNode;
 
 /// The numbers that a statement gives windows, which are the same for all rows: per window those of its frame, and of its calls.
 #[derive(Default)]
-pub(super) struct Constants(Vec<(Distances, Vec<u64>)>);
+pub(super) struct Constants(Vec<(Distances, Vec<Number>)>);
+
+/// What a call is given.
+#[derive(Clone, Copy)]
+struct Number {
+    rows: u64,
+    share: f64,
+}
 
 impl Constants {
     pub(super) fn of(node: &WindowNode, context: &ExecContext<'_>) -> Result<Self, SqlError> {
         let of_window = |(frame, calls): &(Frame, Vec<BoundCall>)| {
-            let numbers = calls.iter().map(|call| call.call.number(&context.eval)).collect::<Result<_, _>>()?;
+            let eval = &context.eval;
+            let number = |BoundCall { call, .. }: &BoundCall| {
+                Ok::<_, SqlError>(Number { rows: call.number(eval)?, share: call.share(eval)? })
+            };
+            let numbers = calls.iter().map(number).collect::<Result<_, _>>()?;
             Ok((distances(frame, &context.eval)?, numbers))
         };
         node.windows.iter().map(of_window).collect::<Result<_, _>>().map(Constants)
@@ -48,7 +59,7 @@ struct Window {
 
 /// What a call holds.
 struct Call {
-    number: u64,
+    number: Number,
     held: Held,
 }
 
@@ -58,6 +69,11 @@ enum Held {
     Row {
         cursor: Cursor,
         known: Option<(u64, Value)>,
+    },
+    /// The value of all rows of the partition, when it is known.
+    Whole {
+        cursors: Box<[Cursor; 2]>,
+        known: Option<Value>,
     },
     /// What it has of its frame, and the value if the frame is the same as before.
     Aggregate {
@@ -149,13 +165,16 @@ impl Window {
 }
 
 impl Call {
-    fn new(call: &WindowCall, number: u64, frame: &Frame, width: usize) -> Self {
-        use WindowFunction::{Aggregate, FirstValue, Lag, LastValue, Lead, NthValue};
+    fn new(call: &WindowCall, number: Number, frame: &Frame, width: usize) -> Self {
+        use WindowFunction::{Aggregate, FirstValue, Lag, LastValue, Lead, NthValue, PercentileCont, PercentileDisc};
         let held = match &call.function {
             Aggregate(aggregate) => {
                 Held::Aggregate { sliding: Sliding::new(aggregate, frame.start != Bound::Unbounded), known: None }
             }
             Lag | Lead | FirstValue | LastValue | NthValue => Held::Row { cursor: Cursor::new(width), known: None },
+            PercentileCont | PercentileDisc => {
+                Held::Whole { cursors: Box::new([Cursor::new(width), Cursor::new(width)]), known: None }
+            }
             _ => Held::Nothing,
         };
         Call { number, held }
@@ -218,7 +237,7 @@ impl Call {
             DenseRank => return Ok(Value::UInt(place.dense_rank)),
             PercentRank => return Ok(Value::Double(share(place.peers.start, rows.count() - 1))),
             CumeDist => return Ok(Value::Double(share(place.peers.end, rows.count()))),
-            Ntile => return Ok(Value::UInt(bucket(place.at, rows.count(), self.number))),
+            Ntile => return Ok(Value::UInt(bucket(place.at, rows.count(), self.number.rows))),
             Aggregate(aggregate) => {
                 let Held::Aggregate { sliding, known } = &mut self.held else { return Ok(Value::Null) };
                 if frame.is_empty() {
@@ -233,17 +252,58 @@ impl Call {
                 }
                 return Ok(known.clone().unwrap_or_default());
             }
-            Lag => place.at.checked_sub(self.number),
-            Lead => place.at.checked_add(self.number).filter(|number| *number < rows.count()),
+            PercentileCont | PercentileDisc => return self.percentile(call, rows, context).await,
+            Lag => place.at.checked_sub(self.number.rows),
+            Lead => place.at.checked_add(self.number.rows).filter(|number| *number < rows.count()),
             FirstValue => in_frame(Some(frame.start)),
             LastValue => in_frame(frame.end.checked_sub(1)),
-            NthValue => in_frame(frame.start.checked_add(self.number - 1)),
+            NthValue => in_frame(frame.start.checked_add(self.number.rows - 1)),
         };
         let Some(number) = wanted else {
             // The default of LAG and LEAD.
             return call.args().get(1).map_or(Ok(Value::Null), |default| default.eval(current, &context.eval));
         };
         self.of_row(call, rows, number, context).await
+    }
+
+    /// The value that this share of the partition's values is not above; NULLs are none.
+    async fn percentile(
+        &mut self,
+        call: &WindowCall,
+        rows: &Rows<'_>,
+        context: &ExecContext<'_>,
+    ) -> Result<Value, SqlError> {
+        let Held::Whole { cursors, known } = &mut self.held else { return Ok(Value::Null) };
+        if let Some(known) = known {
+            return Ok(known.clone());
+        }
+        let arg = &call.args()[0];
+        let [scan, cursor] = &mut **cursors;
+        let (mut first, mut count) = (0, 0);
+        for number in 0..rows.count() {
+            let is_null = arg.eval_ref(scan.row(rows, number).await?, &context.eval)?.is_null();
+            // They come before all values, or behind them.
+            first += u64::from(is_null && count == 0);
+            count += u64::from(!is_null);
+            if number.is_multiple_of(BATCH_ROWS as u64) {
+                context.check_cancelled().await?;
+            }
+        }
+        let value = match (&call.function, count) {
+            (_, 0) => Value::Null,
+            (WindowFunction::PercentileDisc, _) => {
+                let number = (self.number.share * count as f64).ceil() as u64;
+                arg.eval(cursor.row(rows, first + number.max(1) - 1).await?, &context.eval)?
+            }
+            _ => {
+                let at = self.number.share * (count - 1) as f64;
+                let low = arg.eval(cursor.row(rows, first + at.floor() as u64).await?, &context.eval)?;
+                let high = arg.eval(cursor.row(rows, first + at.ceil() as u64).await?, &context.eval)?;
+                between(&low, &high, at.fract())
+            }
+        };
+        *known = Some(value.clone());
+        Ok(value)
     }
 
     /// The value of another row.
@@ -261,6 +321,13 @@ impl Call {
         let value = call.args()[0].eval(cursor.row(rows, number).await?, &context.eval)?;
         *known = Some((number, value.clone()));
         Ok(value)
+    }
+}
+
+fn between(low: &Value, high: &Value, part: f64) -> Value {
+    match (low, high) {
+        (Value::Double(low), Value::Double(high)) if part > 0.0 => Value::Double(low * (1.0 - part) + high * part),
+        (low, _) => low.clone(),
     }
 }
 
