@@ -15,7 +15,7 @@ use types::ColumnType;
 use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::tree::{Block, Limit, OrderItem};
 use crate::bind::window::BoundWindow;
-use crate::expr::{Constancy, Expr, ExprType};
+use crate::expr::{Constancy, Expr, ExprType, Kind};
 use crate::plan::block::apply_for;
 use crate::plan::node::{Node, WindowNode};
 
@@ -32,8 +32,12 @@ pub(super) fn prepare_windows(block: &mut Block, columns: &mut Columns) {
         if expr.as_column().is_some() || expr.constancy() <= Constancy::Execution {
             return;
         }
-        // Kept in a column, a condition's value is a number.
-        let origin = expr.ty.is_truth().then_some(ColumnType::Int { unsigned: false });
+        // Kept in a column, a condition's value is a number, and a double a column's where bits are wanted of it.
+        let origin = match expr.ty.kind {
+            _ if expr.ty.is_truth() => Some(ColumnType::Int { unsigned: false }),
+            Kind::Double => Some(ColumnType::Double { unsigned: false }),
+            _ => None,
+        };
         let ty = ExprType { origin: origin.or(expr.ty.origin.clone()), ..expr.ty.clone() };
         let is_repeatable = expr.constancy() < Constancy::Volatile;
         let known = computed.iter().take(COMPARED_MAX).find(|(known, _)| is_repeatable && known == expr);
