@@ -447,6 +447,23 @@ pub mod codes {
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const DUPLICATE_TABLE_LOCK: Code = (3569, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const WINDOW_NO_SUCH_WINDOW: Code = (3579, "HY000");
+    pub const WINDOW_CIRCULARITY_IN_WINDOW_GRAPH: Code = (3580, "HY000");
+    pub const WINDOW_NO_CHILD_PARTITIONING: Code = (3581, "HY000");
+    pub const WINDOW_NO_INHERIT_FRAME: Code = (3582, "HY000");
+    pub const WINDOW_NO_REDEFINE_ORDER_BY: Code = (3583, "HY000");
+    pub const WINDOW_FRAME_END_ILLEGAL: Code = (3585, "HY000");
+    pub const WINDOW_FRAME_ILLEGAL: Code = (3586, "HY000");
+    pub const WINDOW_RANGE_FRAME_ORDER_TYPE: Code = (3587, "HY000");
+    pub const WINDOW_RANGE_FRAME_TEMPORAL_TYPE: Code = (3588, "HY000");
+    pub const WINDOW_RANGE_FRAME_NUMERIC_TYPE: Code = (3589, "HY000");
+    pub const WINDOW_RANGE_BOUND_NOT_CONSTANT: Code = (3590, "HY000");
+    pub const WINDOW_DUPLICATE_NAME: Code = (3591, "HY000");
+    pub const WINDOW_ILLEGAL_ORDER_BY: Code = (3592, "HY000");
+    pub const WINDOW_INVALID_WINDOW_FUNC_USE: Code = (3593, "HY000");
+    pub const WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE: Code = (3594, "HY000");
+    pub const WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC: Code = (3595, "HY000");
+    pub const WINDOW_ROWS_INTERVAL_USE: Code = (3596, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");
@@ -499,6 +516,7 @@ pub mod codes {
     pub const CLIENT_INTERACTION_TIMEOUT: Code = (4031, "HY000");
     pub const GLOBAL_CONNECTION_MEMORY_LIMIT: Code = (4081, "HY000");
     pub const CONNECTION_MEMORY_LIMIT: Code = (4082, "HY000");
+    pub const TOO_MANY_WINDOWS: Code = (4086, "HY000");
     /// … is not a SEQUENCE (MariaDB).
     pub const NOT_SEQUENCE: Code = (4090, "42S02");
     pub const XA_TEMP_TABLE: Code = (4091, "HY000");
@@ -515,6 +533,10 @@ pub mod codes {
     pub const CTE_MAX_RECURSION_DEPTH: Code = (3636, "HY000");
     pub const MISPLACED_INTO: Code = (3954, "HY000");
     pub const WRONG_PARAMCOUNT_TO_CURSOR: Code = (4080, "42000");
+    /// These of MariaDB.
+    pub const NOT_CONSTANT_EXPRESSION: Code = (4102, "HY000");
+    pub const ARGUMENT_OUT_OF_RANGE: Code = (4103, "HY000");
+    pub const WRONG_TYPE_OF_ARGUMENT: Code = (4104, "HY000");
     pub const NOT_AGGREGATE_FUNCTION: Code = (4105, "HY000");
     pub const INVALID_AGGREGATE_FUNCTION: Code = (4106, "HY000");
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");

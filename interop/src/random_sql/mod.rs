@@ -5,7 +5,7 @@
 //! | [`Random`] | numbers from a seed |
 //! | [`Sql`] | text that knows where it can be made smaller, so that a difference is reported by its core |
 //! | [`Tables`] | CREATE TABLE, and rows with values from the edges of their types |
-//! | [`query`], [`change`] | a statement over such tables |
+//! | [`query`], [`windows`], [`change`] | a statement over such tables |
 //!
 //! # Invariants
 //! - The same seed makes the same statements, on every machine.
@@ -18,9 +18,11 @@ mod query;
 mod random;
 mod shrink;
 mod tables;
+mod window;
 
 pub use change::change;
 pub use query::{Query, query};
 pub use random::Random;
 pub use shrink::Sql;
 pub use tables::Tables;
+pub use window::windows;

@@ -25,7 +25,11 @@ pub fn query(tables: &Tables, random: &mut Random) -> Query {
 }
 
 /// FROM, and what can be named in it.
-fn from<'a>(tables: &'a Tables, random: &'a mut Random, subqueries: usize) -> (Sql, Expressions<'a>, Vec<String>) {
+pub(super) fn from<'a>(
+    tables: &'a Tables,
+    random: &'a mut Random,
+    subqueries: usize,
+) -> (Sql, Expressions<'a>, Vec<String>) {
     let count = 1 + random.below(10) / 5 + random.below(10) / 9;
     let mut expressions = Expressions { random, names: Vec::new(), subqueries, tables: &tables.tables };
     let mut parts = Vec::new();
@@ -84,16 +88,16 @@ fn join_condition(expressions: &mut Expressions<'_>, before: &[Name], own: &[Nam
     equality
 }
 
-fn filter(expressions: &mut Expressions<'_>) -> Sql {
+pub(super) fn filter(expressions: &mut Expressions<'_>) -> Sql {
     if expressions.random.chance(65) { Sql::maybe(" WHERE {}", [expressions.condition(2)]) } else { "".into() }
 }
 
-fn limit(random: &mut Random) -> Sql {
+pub(super) fn limit(random: &mut Random) -> Sql {
     let text = random.word(&["", "", " LIMIT 3", " LIMIT 0", " LIMIT 2, 4", " LIMIT 5 OFFSET 1"]);
     Sql::maybe(text, [])
 }
 
-fn direction(random: &mut Random) -> &'static str {
+pub(super) fn direction(random: &mut Random) -> &'static str {
     if random.chance(30) { " DESC" } else { "" }
 }
 

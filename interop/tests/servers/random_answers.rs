@@ -1,6 +1,6 @@
 //! Random statements give the same answers, changes, warnings and errors as MySQL 9.7.
 //!
-//! A few seeds run with the tests. `RANDOM_SQL_SEEDS=100..200` asks others, and `RANDOM_SQL_WILD=1` mixes kinds of values as
+//! A few seeds run with the tests, and a few of window functions. `RANDOM_SQL_SEEDS=100..200` asks others, and `RANDOM_SQL_WILD=1` mixes kinds of values as
 //! no program would (of its differences some are known: docs/DIFFERENCES.md); each difference is printed by its seed and the
 //! smallest statement that was found to show it, after the CREATE TABLE and INSERT that it needs.
 
@@ -9,12 +9,14 @@ use std::fmt::Write;
 use std::time::Duration;
 
 use super::random_declared::{is_declared, settled, settled_warning};
-use interop::random_sql::{Query, Random, Sql, Tables, change, query};
+use interop::random_sql::{Query, Random, Sql, Tables, change, query, windows};
 use interop::{Answer, Client, Connection, Kind, Peer, Server, ServerOptions};
 
 /// Seeds on which nothing of what is known to differ comes up.
 const SEEDS: [u64; 24] =
     [2, 12, 17, 21, 33, 41, 43, 48, 54, 58, 103, 104, 105, 108, 120, 127, 128, 141, 144, 149, 236, 256, 286, 291];
+/// The same of window functions.
+const WINDOW_SEEDS: [u64; 8] = [2, 4, 5, 6, 8, 10, 11, 14];
 const STATEMENTS: usize = 60;
 const SHRINK_ATTEMPTS: usize = 300;
 /// More differences than this are not collected: they have few causes.
@@ -248,7 +250,7 @@ fn contents_differ(both: &mut Both, tables: &Tables) -> Option<(Full, Full)> {
     all.find(|(ours, theirs)| difference(ours, theirs, true, false, false).is_some())
 }
 
-fn run_seed(both: &mut Both, seed: u64, found: &mut Vec<String>) -> usize {
+fn run_seed(both: &mut Both, seed: u64, of_windows: bool, found: &mut Vec<String>) -> usize {
     let mut random = Random::new(seed);
     if std::env::var_os("RANDOM_SQL_WILD").is_some() {
         random = random.wild();
@@ -274,6 +276,7 @@ fn run_seed(both: &mut Both, seed: u64, found: &mut Vec<String>) -> usize {
             break;
         }
         match random.below(4) {
+            _ if of_windows => check_query(both, seed, windows(&tables, &mut random), found),
             0 => check_change(both, &tables, seed, change(&tables, &mut random), found),
             _ => check_query(both, seed, query(&tables, &mut random), found),
         }
@@ -285,20 +288,29 @@ fn run_seed(both: &mut Both, seed: u64, found: &mut Vec<String>) -> usize {
     STATEMENTS
 }
 
-fn seeds() -> Vec<u64> {
-    let Ok(text) = std::env::var("RANDOM_SQL_SEEDS") else { return SEEDS.to_vec() };
+fn seeds(usual: &[u64]) -> Vec<u64> {
+    let Ok(text) = std::env::var("RANDOM_SQL_SEEDS") else { return usual.to_vec() };
     let (from, to) = text.split_once("..").expect("RANDOM_SQL_SEEDS=FROM..TO");
     (from.parse().unwrap()..to.parse().unwrap()).collect()
 }
 
 #[test]
 fn same_answers_to_random_statements() {
-    let server = Server::start("random", ServerOptions::default()).unwrap();
-    let peer = Peer::start(Kind::Mysql97, "random", Duration::ZERO, &[]).unwrap();
+    check_seeds("random", &SEEDS, false);
+}
+
+#[test]
+fn same_answers_to_random_windows() {
+    check_seeds("windows", &WINDOW_SEEDS, true);
+}
+
+fn check_seeds(name: &str, usual: &[u64], of_windows: bool) {
+    let server = Server::start(name, ServerOptions::default()).unwrap();
+    let peer = Peer::start(Kind::Mysql97, name, Duration::ZERO, &[]).unwrap();
     let mut both = Both::open(&server, &peer);
     let (mut found, mut compared) = (Vec::new(), 0);
-    for seed in seeds() {
-        compared += run_seed(&mut both, seed, &mut found);
+    for seed in seeds(usual) {
+        compared += run_seed(&mut both, seed, of_windows, &mut found);
     }
     assert!(found.is_empty(), "{} differences in {compared} statements:\n{}", found.len(), found.join("\n"));
     assert!(compared >= STATEMENTS, "statements ran");

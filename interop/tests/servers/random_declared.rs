@@ -68,11 +68,17 @@ pub(crate) fn is_declared(sql: &str, ours: &Full, theirs: &Full) -> bool {
             is_other_error(sql, settled(*a), settled(*b)) || *b == NOT_IN_GROUP_BY && looks_into_item(sql, message)
         }
         (Answer::Failed(code, _), _) => {
-            *code == OUT_OF_RANGE && has_early_subquery(sql) || *code == SEVERAL_ROWS && aggregates_outer(sql)
+            *code == OUT_OF_RANGE && (has_early_subquery(sql) || has_frame_of_values(sql))
+                || *code == SEVERAL_ROWS && aggregates_outer(sql)
         }
         (_, Answer::Failed(code, message)) => is_error_of_theirs(sql, *code, message, ours),
         (Answer::Rows { rows: a, .. }, Answer::Rows { rows: b, .. }) => {
-            is_lost_by_elt(sql) || counts_null(sql) || has_other_text(sql) || same_but_form(sql, a, b)
+            is_cut(sql, theirs)
+                || is_beyond_dates(sql)
+                || is_lost_by_elt(sql)
+                || counts_null(sql)
+                || has_other_text(sql)
+                || same_but_form(sql, a, b)
         }
         (Answer::Done(a), Answer::Done(b)) if a.affected_rows != b.affected_rows => counts_null_again(sql),
         _ => is_warning_of_condition(sql, ours, theirs),
@@ -148,6 +154,23 @@ fn select_item(sql: &str, number: usize) -> Option<&str> {
         }
     }
     (at == number).then(|| &list[start..list.find(" FROM ").unwrap_or(list.len()).max(start)])
+}
+
+/// A frame that ends at a value which is no date: MySQL's MIN and MAX have none of its rows, SUM and COUNT those that they had before.
+fn is_beyond_dates(sql: &str) -> bool {
+    sql.contains(" DESC RANGE ") && sql.contains("INTERVAL ")
+}
+
+/// A number of more digits than its type says, over a window: MySQL keeps it in a column that holds no more than its greatest number.
+fn is_cut(sql: &str, theirs: &Full) -> bool {
+    let Answer::Rows { rows, .. } = &theirs.answer else { return false };
+    let is_greatest = |value: &[u8]| value.contains(&b'.') && value.iter().all(|byte| b"-.9".contains(byte));
+    sql.contains(" OVER (") && rows.iter().flatten().flatten().any(|value| is_greatest(value))
+}
+
+/// A bound of a frame that is a value: MySQL does not compute it for each row.
+fn has_frame_of_values(sql: &str) -> bool {
+    sql.contains(" RANGE ") && (sql.contains(" PRECEDING") || sql.contains(" FOLLOWING"))
 }
 
 /// MySQL makes an outer join an inner one where a condition has ELT, as if any NULL in it made it NULL.

@@ -74,6 +74,11 @@ impl Aliases {
         self.items.get(number.wrapping_sub(1)).map(|(_, expr)| expr)
     }
 
+    /// The name of the item at a place, which counts from 1.
+    pub(crate) fn name_at(&self, number: usize) -> Option<&str> {
+        self.items.get(number.wrapping_sub(1)).map(|(name, _)| name.as_str())
+    }
+
     /// The numbers of items that are columns.
     pub(crate) fn columns(&self) -> impl Iterator<Item = usize> {
         self.items.iter().filter_map(|(_, expr)| expr.as_column())

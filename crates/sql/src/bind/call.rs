@@ -4,30 +4,36 @@ use base::{SqlError, codes};
 use syntax::ast as sql;
 
 use crate::bind::Binder;
-use crate::bind::alias::NO_ALIASES;
 use crate::bind::columns::ColumnSource;
 use crate::bind::enclosing::misplaced;
 use crate::bind::expr::ExprScope;
 use crate::bind::literal::bytes_of;
 use crate::bind::scope::{ColumnName, unknown_column};
 use crate::bind::tree::{Subquery, SubqueryKind};
+use crate::bind::window::without_over;
 use crate::expr::aggregate::{AggregateClauses, Separator, is_aggregate, wrong_argument_count};
 use crate::expr::choice::condition_of_if;
 use crate::expr::function::json::{Behavior, JsonValue};
+use crate::expr::window;
 use crate::expr::{
     Aggregate, CastType, Constancy, Expr, ExprKind, ExprType, IntervalUnit, Kind, WarningLevel, build, function,
 };
 
 impl<'a> Binder<'a> {
     pub(crate) fn bind_function(&mut self, function: &'a sql::Call, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
-        if function.clauses.as_ref().is_some_and(|clauses| clauses.over.is_some()) {
-            return Err(SqlError::not_supported("window functions"));
-        }
         if let Some(schema) = &function.schema {
             return Err(unknown_function(&schema.text, &function.name.text));
         }
         let name = function.name.text.to_ascii_lowercase();
         let args = &function.args[..];
+        if let Some(clauses) = &function.clauses
+            && let Some(over) = &clauses.over
+        {
+            return self.bind_window_function(&name, function, (clauses, over), scope);
+        }
+        if window::by_name(&name).is_some() {
+            return Err(without_over(&name));
+        }
         if is_aggregate(&name) {
             return self.bind_aggregate(&name, function, scope);
         }
@@ -230,7 +236,7 @@ impl<'a> Binder<'a> {
         if !scope.aggregates {
             return Err(misplaced());
         }
-        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
+        let inner = scope.of_aggregate();
         let mut clauses = AggregateClauses::default();
         let mut counts_rows = false;
         if let Some(written) = &function.clauses {

@@ -1,6 +1,6 @@
 //! Columns: whatever an expression of a statement can name has a number of its own, in the whole statement.
 //!
-//! A column of a table in FROM, a subquery's result, an aggregate's. Numbers are given out when a name is first used, so a table's
+//! A column of a table in FROM, a subquery's result, an aggregate's, a window function's. Numbers are given out when a name is first used, so a table's
 //! unused columns have none. A number says nothing of where the value will be while the statement runs: rules may merge blocks and move
 //! expressions between them without renaming anything, and places in rows are given last ([`crate::plan::layout`]).
 //!
@@ -42,6 +42,8 @@ pub(crate) enum ColumnSource {
     Key,
     /// An aggregate's result, filled when a group is complete.
     Aggregate,
+    /// A window function's result, or what is computed for windows.
+    Window,
 }
 
 /// What is known of a column.

@@ -257,7 +257,7 @@ impl<'a> Binder<'a> {
     fn checked_step(&self, at: usize, step: BoundQuery) -> Result<BoundQuery, SqlError> {
         let name = &self.ctes[at].name;
         let BoundBody::Block(block) = &step.body else { return Err(self.seeds_first(at)) };
-        if block.grouping.is_some() {
+        if !block.gives_rows_of_tables() {
             let message = format!(
                 "Recursive Common Table Expression '{name}' can contain neither aggregation nor window functions in \
                  recursive query block"

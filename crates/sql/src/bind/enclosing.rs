@@ -59,7 +59,7 @@ impl<'a> Binder<'a> {
         let columns = self.columns.mark();
         let noted = (self.constants.len(), self.uses.len(), self.temporary.len());
         let counted = (self.blocks, self.expansions);
-        let inner = ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, ..scope };
+        let inner = scope.of_aggregate();
         let order_by = function.clauses.as_ref().map_or(&[][..], |clauses| &clauses.order_by);
         let mut bound: Vec<Result<Expr, SqlError>> =
             function.args.iter().map(|arg| self.bind_expr(arg, inner)).collect();

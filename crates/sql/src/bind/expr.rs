@@ -8,6 +8,7 @@ use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
 use crate::bind::scope::{ColumnName, Place, ambiguous, unknown_column};
 use crate::bind::tree::TableSource;
+use crate::bind::window::alias_of_window;
 use crate::expr::build;
 use crate::expr::choice::{Arm, condition_of_if};
 use crate::expr::function::resolve;
@@ -22,6 +23,8 @@ pub(crate) enum Clause {
     GroupBy,
     Having,
     OrderBy,
+    WindowPartition,
+    WindowOrder,
 }
 
 impl Clause {
@@ -34,6 +37,8 @@ impl Clause {
             Clause::GroupBy => "group statement",
             Clause::Having => "having clause",
             Clause::OrderBy => "order clause",
+            Clause::WindowPartition => "window partition by",
+            Clause::WindowOrder => "window order by",
         }
     }
 }
@@ -48,14 +53,31 @@ pub(crate) struct ExprScope<'s> {
     pub(crate) aliases: &'s Aliases,
     /// What HAVING takes for columns, and may show of them.
     pub(crate) grouped: Option<&'s Grouped>,
-    /// It is an argument of an aggregate.
+    /// It is an argument of an aggregate, or of a window function.
     pub(crate) in_aggregate: bool,
+    /// Whether window functions may be called.
+    pub(crate) windows: Windows<'s>,
+}
+
+/// Whether window functions may be called.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Windows<'s> {
+    /// Not there (3593).
+    #[default]
+    Refused,
+    /// In what this window is made of they may not (3595).
+    Nested(&'s str),
+    /// In the ORDER BY of a UNION, whose names are those of its columns (3028).
+    OfUnion,
+    /// In a select list, and in its ORDER BY.
+    Allowed,
 }
 
 impl<'s> ExprScope<'s> {
     /// An expression over rows of the tables.
     pub(crate) fn new(clause: Clause) -> Self {
-        ExprScope { clause, aggregates: false, aliases: &NO_ALIASES, grouped: None, in_aggregate: false }
+        let windows = Windows::Refused;
+        ExprScope { clause, aggregates: false, aliases: &NO_ALIASES, grouped: None, in_aggregate: false, windows }
     }
 
     /// What a subquery that stands there may do to the block.
@@ -69,14 +91,20 @@ impl<'s> ExprScope<'s> {
 
     /// An expression over groups, if there are any.
     pub(crate) fn of_groups(clause: Clause, aliases: &'s Aliases) -> Self {
-        ExprScope { clause, aggregates: true, aliases, grouped: None, in_aggregate: false }
+        ExprScope { aggregates: true, aliases, ..ExprScope::new(clause) }
+    }
+
+    /// An argument of an aggregate that stands here.
+    pub(super) fn of_aggregate(self) -> ExprScope<'s> {
+        let windows = Windows::Refused;
+        ExprScope { aggregates: false, in_aggregate: true, aliases: &NO_ALIASES, windows, ..self }
     }
 
     /// What a name means before the tables' columns are asked for it. Two of one name are left to them, which are ambiguous too.
     fn alias_before_columns(&self, name: &str) -> Option<&Expr> {
         let is_grouped = |grouped: &Grouped| !grouped.names.is_empty() && grouped.names.contains(&name.to_lowercase());
         let comes_first = match self.clause {
-            Clause::OrderBy => true,
+            Clause::OrderBy => !self.in_aggregate,
             Clause::Having => self.aliases.has_one(name) && !self.grouped.is_some_and(is_grouped),
             _ => false,
         };
@@ -268,14 +296,24 @@ impl<'a> Binder<'a> {
             return Err(ambiguous(name, scope.clause.name()));
         }
         if let Some(expr) = scope.alias_before_columns(name) {
-            return Ok(expr.clone());
+            return self.named_by_alias(expr, name, scope);
         }
         match self.resolve_own(column, scope.clause)? {
             Some(expr) => scope.check_shown(expr, column),
             None => match scope.aliases.find(name) {
-                Some(expr) => Ok(expr.clone()),
+                Some(expr) => self.named_by_alias(expr, name, scope),
                 None => self.resolve_outer(column, scope.clause),
             },
+        }
+    }
+
+    /// What a name of the select list means, if that may be read where the name is.
+    fn named_by_alias(&self, expr: &Expr, name: &str, scope: ExprScope<'_>) -> Result<Expr, SqlError> {
+        // GROUP BY has an error of its own for it.
+        let is_refused = matches!(scope.windows, Windows::Refused | Windows::Nested(_));
+        match is_refused && scope.clause != Clause::GroupBy && self.reads_own_window(expr) {
+            true => Err(alias_of_window(name)),
+            false => Ok(expr.clone()),
         }
     }
 

@@ -3,6 +3,8 @@
 //! A column may if its value is the same in all rows of a group: it is grouped by, or equal to a constant or to such a
 //! column by a conjunct of WHERE, or belongs to a table whose primary key (or a unique key without NULL) is so determined.
 
+use std::collections::HashMap;
+
 use base::{SqlError, codes};
 use engine::Table;
 
@@ -10,27 +12,38 @@ use crate::bind::Binder;
 use crate::bind::columns::{ColumnId, Columns, TableId};
 use crate::bind::from::tables_of;
 use crate::bind::tree::{Block, BoundBody, BoundQuery, FromTree, JoinKind, TableSource};
+use crate::bind::window::WindowSpec;
+use crate::expr::window::WindowCall;
 use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SlotSet, SqlMode};
 
 impl Binder<'_> {
     /// Refuses a block whose select list, HAVING or ORDER BY is not determined by its groups (1055, 1140).
-    pub(crate) fn check_grouping(&mut self, block: &Block) -> Result<(), SqlError> {
+    pub(crate) fn check_grouping(&mut self, block: &Block, named: &[WindowSpec]) -> Result<(), SqlError> {
         if !self.context.session.sql_mode.has(SqlMode::ONLY_FULL_GROUP_BY) {
             return Ok(());
         }
         let Some(grouping) = &block.grouping else { return self.check_distinct(block) };
         let determined = determined_columns(block, &grouping.keys, &self.columns, 0);
-        let lists = [
-            ("SELECT list", block.select.iter().collect::<Vec<_>>()),
-            ("HAVING clause", block.having.iter().collect()),
+        let calls = calls_of(block);
+        let mut lists = vec![
+            ("SELECT list".to_owned(), block.select.iter().collect::<Vec<_>>()),
+            ("HAVING clause".to_owned(), block.having.iter().collect()),
         ];
-        let order = ("ORDER BY clause", block.order.iter().map(|item| &item.expr).collect::<Vec<_>>());
         // Without keys there is one row, and no order.
-        let order = (!grouping.keys.is_empty()).then_some(&order);
-        for (list, exprs) in lists.iter().chain(order) {
+        if !grouping.keys.is_empty() {
+            lists.push(("ORDER BY clause".to_owned(), block.order.iter().map(|item| &item.expr).collect()));
+        }
+        let windows = block.windows.iter().map(|window| (&window.name, &window.partition, &window.order));
+        let named = named.iter().map(|window| (&window.name, &window.partition, &window.order));
+        for (name, partition, order) in windows.chain(named) {
+            let list = format!("PARTITION BY or ORDER BY clause of window '{name}'");
+            lists.push((list.clone(), partition.iter().collect()));
+            lists.push((list, order.iter().map(|item| &item.expr).collect()));
+        }
+        for (list, exprs) in &lists {
             for (number, expr) in exprs.iter().enumerate() {
                 self.worked(grouping.keys.len() + 1)?;
-                let determined = Determined { block, columns: &self.columns, ids: &determined };
+                let determined = Determined { block, columns: &self.columns, ids: &determined, calls: &calls };
                 if let Some(id) = determined.undetermined(expr, &grouping.keys) {
                     let name = column_name(id, block, &self.columns);
                     return Err(not_grouped(list, number + 1, &name, grouping.keys.is_empty()));
@@ -71,6 +84,8 @@ struct Determined<'b> {
     block: &'b Block,
     columns: &'b Columns,
     ids: &'b SlotSet,
+    /// Its window functions by their results.
+    calls: &'b HashMap<ColumnId, &'b WindowCall>,
 }
 
 impl Determined<'_> {
@@ -82,7 +97,9 @@ impl Determined<'_> {
         }
         // Keys that are columns are among what is determined.
         if let ExprKind::Column { slot, .. } = expr.kind {
-            return (!self.contains(slot)).then_some(slot);
+            let call = self.calls.get(&slot);
+            let of_call = call.and_then(|call| call.args().iter().find_map(|arg| self.undetermined(arg, keys)));
+            return of_call.or_else(|| (!self.contains(slot)).then_some(slot));
         }
         if keys.contains(expr) {
             return None;
@@ -102,6 +119,10 @@ impl Determined<'_> {
     }
 }
 
+fn calls_of(block: &Block) -> HashMap<ColumnId, &WindowCall> {
+    block.windows.iter().flat_map(|window| &window.calls).map(|call| (call.id, &call.call)).collect()
+}
+
 /// Subqueries in FROM that stand in one another are looked into so far: each is looked into several times.
 const DEPTH_MAX: u32 = 4;
 
@@ -110,7 +131,8 @@ fn determined_columns(block: &Block, keys: &[Expr], columns: &Columns, depth: u3
     let mut without_null = Vec::new();
     block.filter.iter().for_each(|condition| refuses_null(condition, &mut without_null));
     block.from.iter().for_each(|from| joins_refuse_null(from, block, columns, &mut without_null));
-    let mut search = Search { block, columns, ids: SlotSet::default(), without_null, depth };
+    let no_calls = HashMap::new();
+    let mut search = Search { block, columns, ids: SlotSet::default(), without_null, depth, no_calls };
     keys.iter().filter_map(Expr::as_column).for_each(|id| _ = search.ids.insert(id));
     loop {
         let before = search.ids.len();
@@ -136,11 +158,13 @@ struct Search<'b> {
     ids: SlotSet,
     without_null: Vec<ColumnId>,
     depth: u32,
+    /// What it looks at are no results of window functions.
+    no_calls: HashMap<ColumnId, &'b WindowCall>,
 }
 
 impl Search<'_> {
     fn known(&self) -> Determined<'_> {
-        Determined { block: self.block, columns: self.columns, ids: &self.ids }
+        Determined { block: self.block, columns: self.columns, ids: &self.ids, calls: &self.no_calls }
     }
 
     /// Equalities of ON. Those of an outer join determine columns of its inner side, if all that its ON reads of the outer side is determined:
@@ -205,14 +229,16 @@ impl Search<'_> {
             return;
         }
         let ids = determined_columns(inner, &known, self.columns, self.depth + 1);
-        let determined = Determined { block: inner, columns: self.columns, ids: &ids };
+        let determined = Determined { block: inner, columns: self.columns, ids: &ids, calls: &self.no_calls };
         let is_known = |expr: &Expr| determined.undetermined(expr, &known).is_none();
         // What is computed of a group is the group's.
         let is_one_group = inner.grouping.as_ref().is_some_and(|grouping| grouping.keys.iter().all(is_known));
         let is_grouped = inner.grouping.is_some();
         for (column, id) in columns {
             let Some(expr) = inner.select.get(column) else { continue };
-            if is_one_group || !is_grouped && expr.constancy() != Constancy::Volatile && is_known(expr) {
+            if is_one_group
+                || !is_grouped && inner.windows.is_empty() && expr.constancy() != Constancy::Volatile && is_known(expr)
+            {
                 self.ids.insert(id);
             }
         }

@@ -12,6 +12,7 @@
 //! | `expr`, `call`, `literal` | expressions |
 //! | `subquery` | subqueries in expressions |
 //! | `grouping` | GROUP BY, and what may stand beside it (ONLY_FULL_GROUP_BY) |
+//! | `window`, `window_spec` | window functions; OVER, WINDOW and frames |
 
 pub(crate) mod alias;
 mod call;
@@ -36,6 +37,8 @@ mod select;
 mod set_operation;
 mod subquery;
 pub(crate) mod tree;
+pub(crate) mod window;
+pub(crate) mod window_spec;
 pub(crate) mod written;
 
 use std::collections::{BTreeMap, HashMap};

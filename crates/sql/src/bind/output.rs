@@ -5,7 +5,7 @@ use std::sync::Arc;
 use types::value::NOT_FIXED;
 use types::{CollationId, ColumnDefault, ColumnType, IndexDef, TableDef};
 
-use crate::bind::columns::Columns;
+use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::scope::empty_name;
 use crate::bind::tree::{BoundBody, BoundQuery, BoundTable, TableSource};
 use crate::expr::types::{Bits, Strings};
@@ -102,6 +102,9 @@ pub(crate) fn of_union(name: Arc<str>, ty: &ExprType) -> ResultColumn {
 pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[BoundTable]) -> ResultColumn {
     let mut result = unnamed(name, &expr.ty);
     let Some(id) = expr.as_column() else { return result };
+    if columns.source(id) == ColumnSource::Window {
+        return of_window(result, &expr.ty);
+    }
     let Some((table, column)) = columns.place(id, tables) else {
         // What MIN and MAX find of an ENUM or a TEXT is not said to be one.
         result.flags =
@@ -133,10 +136,25 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[Bo
     result
 }
 
+/// The column of a window function, which is that of a table in MySQL.
+fn of_window(mut column: ResultColumn, ty: &ExprType) -> ResultColumn {
+    column.org_name = column.name.clone();
+    as_field(&mut column, ty);
+    if ty.strings() == Strings::Blob {
+        column.length = blob_length(ty);
+    }
+    match ty.kind {
+        Kind::Int | Kind::UInt if !matches!(ty.origin, Some(ColumnType::Bit { .. })) => column.length = ty.length,
+        Kind::Null => column.ty = FieldType::VarString,
+        _ => {}
+    }
+    column
+}
+
 /// A column of a derived table is what it is made from; where that groups or cuts its rows, it has a name of its own, and is of the same table.
 fn through(inner: &ResultColumn, query: &BoundQuery, result: &mut ResultColumn) {
     let merges = match &query.body {
-        BoundBody::Block(block) => block.grouping.is_none() && !block.distinct && block.limit.is_none(),
+        BoundBody::Block(block) => block.gives_rows_of_tables() && !block.distinct && block.limit.is_none(),
         BoundBody::Set(_) | BoundBody::Values(_) => false,
     };
     if merges && !inner.org_table.is_empty() {

@@ -6,25 +6,33 @@
 use syntax::ast as sql;
 
 use crate::bind::Binder;
-use crate::bind::columns::{ColumnId, ColumnSource, Columns};
+use crate::bind::columns::{ColumnSource, Columns};
 use crate::bind::query::position;
 use crate::bind::scope::ColumnName;
 use crate::bind::select::Item;
+use crate::expr::window::kept;
 use crate::expr::{Expr, ExprKind};
 
 impl Binder<'_> {
-    /// Gives the keys their columns, and makes the select list read them.
-    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &[sql::Expr], items: &mut [Item]) -> Vec<ColumnId> {
+    /// Gives the keys their columns, and makes the select list read them. With windows their values are kept in a table, as those of windows.
+    pub(super) fn roll_up(&mut self, keys: &[Expr], group_by: &[sql::Expr], items: &mut [Item]) -> Vec<Expr> {
         let named = self.named_items(group_by, items);
-        let nullable = |key: &Expr| key.ty.clone().nullable(true);
-        let ids: Vec<ColumnId> = keys.iter().map(|key| self.add_column(ColumnSource::Key, nullable(key))).collect();
+        let is_kept = !self.scope().windows.is_empty();
+        let mut column = |key: &Expr| {
+            let ty = key.ty.clone().nullable(true);
+            let ty = if is_kept { kept(ty) } else { ty };
+            let id = self.add_column(ColumnSource::Key, ty.clone());
+            // A TIMESTAMP in it is in the session's time zone already.
+            Expr { kind: ExprKind::Column { slot: id, utc: false }, ty }
+        };
+        let columns: Vec<Expr> = keys.iter().map(&mut column).collect();
         for (number, item) in items.iter_mut().enumerate() {
             match named.iter().position(|named| *named == Some(number)) {
-                Some(key) => item.expr = key_column(&keys[key], ids[key]),
-                None => read_keys(&mut item.expr, keys, &ids),
+                Some(key) => item.expr = columns[key].clone(),
+                None => read_keys(&mut item.expr, keys, &columns),
             }
         }
-        ids
+        columns
     }
 
     /// For each key, which of the select list's items it is by name or by number.
@@ -44,16 +52,11 @@ impl Binder<'_> {
     }
 }
 
-/// The column of a key; a TIMESTAMP in it is in the session's time zone already.
-fn key_column(key: &Expr, id: ColumnId) -> Expr {
-    Expr { kind: ExprKind::Column { slot: id, utc: false }, ty: key.ty.clone().nullable(true) }
-}
-
 /// Makes an expression over groups read the columns of the keys that are in it.
-pub(super) fn read_keys(expr: &mut Expr, keys: &[Expr], ids: &[ColumnId]) {
+pub(super) fn read_keys(expr: &mut Expr, keys: &[Expr], columns: &[Expr]) {
     match keys.iter().position(|key| key == expr) {
-        Some(key) => *expr = key_column(&keys[key], ids[key]),
-        None => expr.for_each_child_mut(&mut |child| read_keys(child, keys, ids)),
+        Some(key) => *expr = columns[key].clone(),
+        None => expr.for_each_child_mut(&mut |child| read_keys(child, keys, columns)),
     }
 }
 

@@ -17,6 +17,7 @@ use crate::bind::Binder;
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::lookup::Lookup;
 use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery, TableSource};
+use crate::bind::window::{BoundWindow, WindowSpec, alias_of_window};
 use crate::expr::{Aggregate, Expr, ExprType, SlotSet};
 
 /// So many aggregates are compared one after the other; more are looked up.
@@ -56,6 +57,9 @@ pub(crate) struct Scope {
     pub(crate) lookup: Lookup,
     pub(crate) subqueries: Vec<Subquery>,
     pub(crate) aggregates: Vec<BoundAggregate>,
+    /// Windows of the clause WINDOW.
+    pub(crate) named_windows: Vec<WindowSpec>,
+    pub(crate) windows: Vec<BoundWindow>,
     /// Which of them are not among the first [`FEW`], by their looks.
     pub(crate) more_aggregates: HashMap<u64, Vec<usize>>,
     /// ON DUPLICATE KEY UPDATE: which of the tables is the row that could not be inserted, for `VALUES(column)`.
@@ -134,6 +138,9 @@ impl Scope {
             return Err(ambiguous(&name.text(), clause));
         }
         let of_group = |id: ColumnId| columns.source(id) == ColumnSource::Aggregate && !self.outer.contains(id);
+        if first.slots().iter().any(|id| columns.source(id) == ColumnSource::Window && !self.outer.contains(id)) {
+            return Err(alias_of_window(name.column));
+        }
         match first.slots().iter().any(of_group) {
             true => Err(illegal_reference(&name.text(), "reference to group function")),
             false => Ok(Some(first)),
@@ -281,6 +288,13 @@ impl Binder<'_> {
         let id = self.add_column(ColumnSource::Aggregate, aggregate.ty.clone());
         self.scope().aggregates.push(BoundAggregate { call: aggregate.into(), id });
         id
+    }
+
+    /// Whether an expression reads a window function of the innermost block.
+    pub(super) fn reads_own_window(&self, expr: &Expr) -> bool {
+        let is_own =
+            |id| self.columns.source(id) == ColumnSource::Window && self.columns.level(id) + 1 == self.scopes.len();
+        expr.slots().iter().any(is_own)
     }
 
     /// Whether it is an aggregate of the innermost block.

@@ -12,15 +12,16 @@ use syntax::grammar::{SELECTS_MAX, too_many_selects};
 
 use crate::bind::Binder;
 use crate::bind::alias::{Aliases, Grouped, NO_ALIASES};
-use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::expr::{Clause, ExprScope, Windows};
 use crate::bind::name::{self, item_name};
 use crate::bind::output;
 use crate::bind::query::{Tail, position};
 use crate::bind::rollup::{is_key, read_keys};
 use crate::bind::scope::{Scope, unknown_column};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, Grouping, OrderItem, TableSource};
 use crate::expr::{Expr, ExprType};
 use crate::plan::{Privilege, UsedColumns};
+use crate::result::ResultColumn;
 
 /// An item of the select list.
 pub(super) struct Item {
@@ -55,6 +56,7 @@ impl<'a> Binder<'a> {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
             None => Vec::new(),
         };
+        self.bind_named_windows(&select.windows)?;
         let mut items = self.bind_select_list(select)?;
         self.types_params |= items.iter().any(|item| item.expr.has_param());
         let mut aliases = aliases_of(&items);
@@ -73,11 +75,15 @@ impl<'a> Binder<'a> {
             }
             None => Vec::new(),
         };
-        let mut order = self.bind_order(tail.order, ExprScope::of_groups(Clause::OrderBy, &aliases))?;
-        if let Some(ids) = &rollup {
+        let of_result = ExprScope { windows: Windows::Allowed, ..ExprScope::of_groups(Clause::OrderBy, &aliases) };
+        let mut order = self.bind_order(tail.order, of_result)?;
+        if let Some(columns) = &rollup {
             let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
-            exprs.for_each(|expr| read_keys(expr, &keys, ids));
+            exprs.for_each(|expr| read_keys(expr, &keys, columns));
+            let windows = self.scope().windows.iter_mut();
+            windows.for_each(|window| window.for_each_expr_mut(&mut |expr| read_keys(expr, &keys, columns)));
         }
+        let rollup = rollup.map(|columns| columns.iter().filter_map(Expr::as_column).collect());
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {
             self.lock_tables(clause)?;
@@ -86,15 +92,7 @@ impl<'a> Binder<'a> {
         self.note_reads(&scope, UsedColumns::Named);
         let (names, select_exprs): (Vec<String>, Vec<Expr>) =
             items.into_iter().map(|item| (item.name, item.expr)).unzip();
-        let columns = names
-            .iter()
-            .zip(&select_exprs)
-            .map(|(name, expr)| match is_key(expr, &self.columns) {
-                // NULL in totals, it is no column of a table any more.
-                true => output::unnamed(name.as_str().into(), &expr.ty),
-                false => output::named(name.as_str().into(), expr, &self.columns, &scope.tables),
-            })
-            .collect();
+        let columns = self.describe(&names, &select_exprs, &scope.tables);
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
         let grouping = is_grouped.then_some(Grouping { keys, rollup, aggregates: scope.aggregates });
@@ -106,6 +104,8 @@ impl<'a> Binder<'a> {
             filter,
             grouping,
             having,
+            windows: scope.windows,
+            computed: Vec::new(),
             select: select_exprs,
             distinct: select.options.distinct,
             order,
@@ -114,14 +114,24 @@ impl<'a> Binder<'a> {
             straight_join: select.options.straight_join,
             count_found_rows: select.options.calc_found_rows,
         };
-        self.check_grouping(&block)?;
+        self.check_grouping(&block, &scope.named_windows)?;
         let into = into_variables(select.into.as_ref().or(tail.into), types.len())?;
         Ok(BoundQuery { body: BoundBody::Block(Box::new(block)), columns, types, into })
     }
 
+    fn describe(&self, names: &[String], exprs: &[Expr], tables: &[BoundTable]) -> Vec<ResultColumn> {
+        let column = |(name, expr): (&String, &Expr)| match is_key(expr, &self.columns) {
+            // NULL in totals, it is no column of a table any more.
+            true => output::unnamed(name.as_str().into(), &expr.ty),
+            false => output::named(name.as_str().into(), expr, &self.columns, tables),
+        };
+        names.iter().zip(exprs).map(column).collect()
+    }
+
     fn bind_select_list(&mut self, select: &'a sql::Select) -> Result<Vec<Item>, SqlError> {
         let mut items = Vec::with_capacity(select.items.len());
-        let scope = ExprScope::of_groups(Clause::FieldList, &NO_ALIASES);
+        let windows = Windows::Allowed;
+        let scope = ExprScope { windows, ..ExprScope::of_groups(Clause::FieldList, &NO_ALIASES) };
         self.scope().later_aliases = select.items.iter().rev().filter_map(alias_of).collect();
         for item in &select.items {
             memory::check_room(&items, 1)?;
@@ -210,8 +220,9 @@ impl<'a> Binder<'a> {
                 },
                 None => self.bind_expr(expr, scope)?,
             };
-            if self.reads_aggregate(&key) {
-                let message = format!("Can't group on '{}'", expr.span.of(self.context.text));
+            if self.reads_aggregate(&key) || self.reads_own_window(&key) {
+                let name = position(expr).and_then(|number| aliases.name_at(number));
+                let message = format!("Can't group on '{}'", name.unwrap_or(expr.span.of(self.context.text)));
                 return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
             }
             keys.push(key);
@@ -292,9 +303,8 @@ fn unknown_table(name: &str) -> SqlError {
 
 /// What is read and not there yet.
 fn check_supported(select: &sql::Select) -> Result<(), SqlError> {
-    let unsupported = [(!select.windows.is_empty(), "WINDOW"), (select.qualify.is_some(), "QUALIFY")];
-    match unsupported.iter().find(|(present, _)| *present) {
-        Some((_, what)) => Err(SqlError::not_supported(what)),
+    match select.qualify {
+        Some(_) => Err(SqlError::not_supported("QUALIFY")),
         None => Ok(()),
     }
 }

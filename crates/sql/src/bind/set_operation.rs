@@ -13,7 +13,7 @@ use types::{ColumnType, Value};
 use crate::bind::Binder;
 use crate::bind::alias::Aliases;
 use crate::bind::columns::Columns;
-use crate::bind::expr::{Clause, ExprScope};
+use crate::bind::expr::{Clause, ExprScope, Windows};
 use crate::bind::query::{Tail, position};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::select::into_variables;
@@ -115,7 +115,8 @@ impl<'a> Binder<'a> {
                     .ok_or_else(|| unknown_column(&number.to_string(), Clause::OrderBy.name()))?,
                 None => {
                     self.scopes.push(Scope { sees: Some(0), ..Scope::default() });
-                    let scope = ExprScope { aggregates: false, ..ExprScope::of_groups(Clause::OrderBy, &names) };
+                    let windows = Windows::OfUnion;
+                    let scope = ExprScope { windows, aliases: &names, ..ExprScope::new(Clause::OrderBy) };
                     let bound = self.bind_expr(&item.expr, scope);
                     let left = self.scopes.pop().unwrap_or_default();
                     if !left.subqueries.is_empty() {

@@ -186,7 +186,8 @@ impl<'a> Binder<'a> {
 fn is_column(query: &BoundQuery, at: usize, columns: &Columns) -> bool {
     match &query.body {
         BoundBody::Block(block) => {
-            let is_given = |id| columns.source(id) != ColumnSource::Aggregate || block.outer.contains(id);
+            let is_made = |id| matches!(columns.source(id), ColumnSource::Aggregate | ColumnSource::Window);
+            let is_given = |id| !is_made(id) || block.outer.contains(id);
             block.select[at].as_column().is_some_and(is_given)
         }
         BoundBody::Set(set) => set.branches.iter().all(|branch| is_column(branch, at, columns)),
@@ -204,7 +205,7 @@ fn lone_value(query: &BoundQuery) -> Option<Expr> {
         (Some(count), None) => matches!(count.kind, ExprKind::Literal(Value::Int(1..))),
         _ => false,
     };
-    let has_conditions = !block.filter.is_empty() || !block.having.is_empty() || block.grouping.is_some();
+    let has_conditions = !block.filter.is_empty() || !block.having.is_empty() || !block.gives_rows_of_tables();
     let is_alone = block.tables.is_empty() && block.subqueries.is_empty() && query.into.is_empty();
     if !is_alone || !gives_its_row || has_conditions {
         return None;

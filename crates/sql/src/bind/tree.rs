@@ -17,6 +17,7 @@ use syntax::ast::IndexHintKind;
 use types::ColumnDef;
 
 use crate::bind::columns::{ColumnId, TableId};
+use crate::bind::window::BoundWindow;
 use crate::expr::{Aggregate, Expr, ExprType, SlotSet, function};
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
@@ -41,7 +42,7 @@ impl BoundQuery {
             let slots = expr.slots();
             block.subqueries.iter().any(|subquery| subquery.correlated && slots.contains(subquery.id))
         };
-        let is_plain = block.grouping.is_none() && !block.distinct && !block.tables.is_empty();
+        let is_plain = block.gives_rows_of_tables() && !block.distinct && !block.tables.is_empty();
         is_plain && block.limit.is_none() && !block.select.iter().any(|expr| expr.assigns() || reads_subquery(expr))
     }
 
@@ -79,7 +80,7 @@ impl BoundQuery {
     /// Of a whole statement: its result comes from no temporary table, in which all values of a column would have the same digits.
     pub(crate) fn show_own_digits(&mut self) {
         let BoundBody::Block(block) = &mut self.body else { return };
-        if block.grouping.is_some() || block.distinct {
+        if !block.gives_rows_of_tables() || block.distinct {
             return;
         }
         for expr in &mut block.select {
@@ -114,6 +115,10 @@ pub(crate) struct Block {
     pub(crate) grouping: Option<Grouping>,
     /// Conjuncts of HAVING.
     pub(crate) having: Vec<Expr>,
+    /// Windows over what HAVING has left, with what is computed over them.
+    pub(crate) windows: Vec<BoundWindow>,
+    /// What windows read and is no column: computed once for each row, before the rows are sorted. The planner puts it here.
+    pub(crate) computed: Vec<(Expr, ColumnId)>,
     pub(crate) select: Vec<Expr>,
     pub(crate) distinct: bool,
     pub(crate) order: Vec<OrderItem>,
@@ -126,6 +131,17 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// Whether each of its rows is one of its tables' rows, and of nothing else.
+    pub(crate) fn gives_rows_of_tables(&self) -> bool {
+        self.grouping.is_none() && self.windows.is_empty()
+    }
+
+    /// The columns that are made for windows, and by them.
+    pub(crate) fn made_by_windows(&self) -> impl Iterator<Item = ColumnId> + '_ {
+        let results = self.windows.iter().flat_map(|window| &window.calls).map(|call| call.id);
+        self.computed.iter().map(|(_, id)| *id).chain(results)
+    }
+
     /// Every expression over rows of the block.
     pub(crate) fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
         self.filter.iter().chain(&self.having).chain(&self.select).for_each(&mut *visit);
@@ -138,6 +154,8 @@ impl Block {
                 aggregate.call.args.iter().chain(order).for_each(&mut *visit);
             }
         }
+        self.windows.iter().for_each(|window| window.for_each_expr(visit));
+        self.computed.iter().for_each(|(expr, _)| visit(expr));
         self.subqueries.iter().flat_map(Subquery::exprs).for_each(visit);
     }
 }
@@ -244,7 +262,7 @@ pub(crate) struct SetOperation {
 }
 
 /// One item of ORDER BY.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct OrderItem {
     pub(crate) expr: Expr,
     pub(crate) descending: bool,

@@ -65,8 +65,10 @@ fn all_accesses<'n>(node: &'n Node, block: &BlockPlan, accesses: &mut Vec<&'n Ac
             reads
         }
         Node::Aggregate(aggregate) => all_accesses(&aggregate.input, block, accesses),
+        Node::Window(window) => all_accesses(&window.input, block, accesses),
         Node::Filter { input, .. }
         | Node::Apply { input, .. }
+        | Node::Compute { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. } => all_accesses(input, block, accesses),
     }

@@ -29,6 +29,7 @@ mod sort;
 mod source;
 pub(crate) mod spill;
 mod spill_codec;
+mod window;
 
 use base::{SqlError, codes};
 use types::Value;

@@ -21,6 +21,7 @@ use crate::exec::join::{BufferedJoin, NestedLoop};
 use crate::exec::scan::Scan;
 use crate::exec::sort::SortRows;
 use crate::exec::source::SourceRows;
+use crate::exec::window::{ComputeRows, WindowRows};
 use crate::expr::Expr;
 use crate::plan::node::{AccessMethod, BlockPlan, JoinMethod, Node, PlannedSource};
 
@@ -66,6 +67,8 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
         Node::Aggregate(aggregate) => {
             Box::new(AggregateRows::new(aggregate, build(block, &aggregate.input), block.width))
         }
+        Node::Compute { input, exprs } => Box::new(ComputeRows::new(build(block, input), exprs)),
+        Node::Window(window) => Box::new(WindowRows::new(window, build(block, &window.input), block.width)),
         Node::Distinct { input, keys } => Box::new(DistinctRows::new(build(block, input), keys, block.width)),
         Node::Sort { input, keys, limit } => Box::new(SortRows::new(build(block, input), keys, limit, block.width)),
         Node::Limit { input, limit } => Box::new(LimitRows::new(build(block, input), limit, block.count_found_rows)),

@@ -168,7 +168,9 @@ fn has_inner_round(node: &Node, block: &BlockPlan, is_inner: bool) -> bool {
         | Node::Apply { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
+        | Node::Compute { input, .. }
         | Node::Limit { input, .. } => has_inner_round(input, block, is_inner),
+        Node::Window(window) => has_inner_round(&window.input, block, is_inner),
         Node::Aggregate(aggregate) => has_inner_round(&aggregate.input, block, is_inner),
     }
 }

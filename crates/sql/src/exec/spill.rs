@@ -98,6 +98,12 @@ impl RowStore {
         self.rows
     }
 
+    /// A row by its number, if all rows are in memory.
+    pub(crate) fn in_memory(&self, row: u64) -> Option<&[Value]> {
+        let row = usize::try_from(row).ok().filter(|row| *row < self.tail_rows && self.file.is_none())?;
+        Some(&self.tail[row * self.width..(row + 1) * self.width])
+    }
+
     /// Adds a copy of a row.
     pub(crate) async fn push(&mut self, env: &Env, row: &[Value]) -> Result<(), SqlError> {
         check_room_for(row)?;

@@ -14,6 +14,7 @@
 //! NULLs are not counted. Which rows come, and in what order, is the executor's affair: it leaves out what DISTINCT saw
 //! before ([`Aggregate::key`]) and sorts for GROUP_CONCAT's ORDER BY, with files where memory is too small.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 use base::memory;
@@ -50,6 +51,13 @@ pub enum AggregateFunction {
     VarSamp,
     JsonArrayAgg,
     JsonObjectAgg,
+}
+
+impl AggregateFunction {
+    /// Its name.
+    pub(crate) fn name(self) -> &'static str {
+        NAMES.iter().find(|(_, function)| *function == self).map_or("", |(name, _)| name)
+    }
 }
 
 /// One aggregate of a query block.
@@ -101,11 +109,11 @@ impl Separator {
 }
 
 /// What an aggregate has seen of one group.
-#[derive(Debug)]
-pub struct AggregateState(SoFar);
+#[derive(Clone, Debug)]
+pub struct AggregateState(pub(super) SoFar);
 
-#[derive(Debug)]
-enum SoFar {
+#[derive(Clone, Debug)]
+pub(super) enum SoFar {
     Count(u64),
     /// Sum of exact numbers; integers by themselves until they do not fit.
     Exact {
@@ -139,10 +147,9 @@ enum SoFar {
     },
 }
 
-fn by_name(name: &str) -> Option<AggregateFunction> {
+const NAMES: [(&str, AggregateFunction); 18] = {
     use AggregateFunction::*;
-    let is = |other: &&(&str, AggregateFunction)| name.eq_ignore_ascii_case(other.0);
-    const NAMES: [(&str, AggregateFunction); 18] = [
+    [
         ("json_arrayagg", JsonArrayAgg),
         ("json_objectagg", JsonObjectAgg),
         ("count", Count),
@@ -161,7 +168,11 @@ fn by_name(name: &str) -> Option<AggregateFunction> {
         ("var_pop", VarPop),
         ("variance", VarPop),
         ("var_samp", VarSamp),
-    ];
+    ]
+};
+
+fn by_name(name: &str) -> Option<AggregateFunction> {
+    let is = |other: &&(&str, AggregateFunction)| name.eq_ignore_ascii_case(other.0);
     NAMES.iter().find(is).map(|(_, function)| *function)
 }
 
@@ -244,7 +255,7 @@ impl Aggregate {
     }
 
     /// The order of two values for MIN and MAX: of members of an ENUM or SET that of their texts, though what is found is a member.
-    fn order(&self, value: &Value, best: &Value) -> Ordering {
+    pub(super) fn order(&self, value: &Value, best: &Value) -> Ordering {
         match (value, best) {
             (Value::Str(value), Value::Str(best)) => types::collation::compare(self.ty.collation, value, best),
             _ => order::compare(&self.ty, value, best),
@@ -282,16 +293,56 @@ impl Aggregate {
         if let SoFar::Json { elements, bytes } = &mut state.0 {
             return self.add_json(elements, bytes, row, ctx);
         }
+        match self.counted(row, ctx)? {
+            Some(value) => self.add_value(&mut state.0, &value, ctx),
+            None => Ok(()),
+        }
+    }
+
+    /// The first argument of a row that counts.
+    fn counted<'r>(&'r self, row: &'r [Value], ctx: &EvalContext<'r>) -> Result<Option<Cow<'r, Value>>, SqlError> {
         let value = self.args[0].eval_ref(row, ctx)?;
         if value.is_null() {
-            return Ok(());
+            return Ok(None);
         }
         for other in &self.args[1..] {
             if other.eval_ref(row, ctx)?.is_null() {
-                return Ok(());
+                return Ok(None);
             }
         }
-        self.add_value(&mut state.0, &value, ctx)
+        Ok(Some(value))
+    }
+
+    /// Takes a row away that was taken in, of what is exact: COUNT, sums of exact numbers, BIT_XOR of numbers.
+    pub(super) fn take_away(
+        &self,
+        state: &mut AggregateState,
+        row: &[Value],
+        ctx: &EvalContext<'_>,
+    ) -> Result<(), SqlError> {
+        if let (SoFar::Count(count), []) = (&mut state.0, &self.args[..]) {
+            *count -= 1;
+            return Ok(());
+        }
+        let Some(value) = self.counted(row, ctx)? else { return Ok(()) };
+        match &mut state.0 {
+            SoFar::Count(count) => *count -= 1,
+            SoFar::Exact { integers, decimals, count } => {
+                *count -= 1;
+                match &*value {
+                    Value::Int(n) => *integers -= *n as i128,
+                    Value::UInt(n) => *integers -= *n as i128,
+                    other => {
+                        let n = coerce::to_decimal(other, ctx)?.unwrap_or_default();
+                        *decimals = decimals.subtract(&n).ok_or_else(too_great)?;
+                    }
+                }
+            }
+            // What was added twice is not there.
+            SoFar::Bits(bits) => bits.add(self.function, &self.args[0], &value, ctx)?,
+            _ => {}
+        }
+        Ok(())
     }
 
     /// Equal bytes for rows that are the same to DISTINCT; `None` for a row that does not count.

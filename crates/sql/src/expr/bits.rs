@@ -165,7 +165,7 @@ pub(super) fn count(arg: &Expr, value: &Value, ctx: &EvalContext<'_>) -> Result<
 }
 
 /// What an aggregate of bits has seen of a group.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum BitsSoFar {
     Number(u64),
     Binary(Option<Vec<u8>>),
@@ -210,6 +210,31 @@ impl BitsSoFar {
             }
         }
         Ok(())
+    }
+
+    /// Adds all of another one.
+    pub(super) fn join(&mut self, function: AggregateFunction, other: &BitsSoFar) -> Result<(), SqlError> {
+        let op = match function {
+            AggregateFunction::BitAnd => BitOp::And,
+            AggregateFunction::BitOr => BitOp::Or,
+            _ => BitOp::Xor,
+        };
+        match (self, other) {
+            (BitsSoFar::Binary(Some(bytes)), BitsSoFar::Binary(Some(other))) => together(op, bytes, other),
+            (BitsSoFar::Binary(bytes), BitsSoFar::Binary(other)) => {
+                *bytes = bytes.take().or_else(|| other.clone());
+                Ok(())
+            }
+            (BitsSoFar::Number(bits), BitsSoFar::Number(other)) => {
+                match op {
+                    BitOp::And => *bits &= other,
+                    BitOp::Or => *bits |= other,
+                    _ => *bits ^= other,
+                }
+                Ok(())
+            }
+            (BitsSoFar::Binary(_), BitsSoFar::Number(_)) | (BitsSoFar::Number(_), BitsSoFar::Binary(_)) => Ok(()),
+        }
     }
 
     /// Of no values, all bits or none of the longest that there could be.

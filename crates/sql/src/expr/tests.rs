@@ -16,6 +16,7 @@ use crate::virtual_table::NoVirtualTables;
 
 mod functions;
 mod lengths;
+mod sliding;
 
 /// 2024-01-31 12:00:00 UTC.
 const NOW: UnixMicros = UnixMicros(1_706_702_400_000_000);

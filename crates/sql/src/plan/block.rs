@@ -1,7 +1,7 @@
 //! A block's plan: the joins, and what is done with their rows.
 //!
 //! ```text
-//!   joins and WHERE ── subqueries of groups' arguments ── grouping ── subqueries ── HAVING ── DISTINCT ── sort ── LIMIT
+//!   joins and WHERE ── subqueries of groups' arguments ── grouping ── subqueries ── HAVING ── windows ── DISTINCT ── sort ── LIMIT
 //! ```
 
 use std::cell::Cell;
@@ -30,6 +30,7 @@ use crate::plan::node::{
 use crate::plan::order::{Of, extreme, groups_together};
 use crate::plan::rules::rewrite;
 use crate::plan::statistics::{Known, Shares};
+use crate::plan::windows::{prepare_windows, wanted_by_windows, windows};
 use crate::plan::{PlanContext, planning_eval};
 
 /// Rows that a round of a recursive common table expression is taken to have: few, so that it is read first.
@@ -76,6 +77,7 @@ pub(crate) async fn plan_block(
     mut block: Block,
 ) -> Result<BlockPlan, SqlError> {
     rewrite(context, columns, &mut block)?;
+    prepare_windows(&mut block, columns);
     find_late_subqueries(&mut block);
     let used = used_columns(&block);
     let nest = nest_of(&mut block, columns);
@@ -90,6 +92,7 @@ pub(crate) async fn plan_block(
         (aggregates, grouping.rollup.clone().unwrap_or_default())
     });
     let (aggregates, keys) = results.unwrap_or_default();
+    let windows = block.made_by_windows().collect();
     let root = finish(&mut block, columns, joined, &facts);
     let ids = block.subqueries.iter().map(|subquery| subquery.id).collect();
     let mut subqueries = Vec::with_capacity(block.subqueries.len());
@@ -111,7 +114,7 @@ pub(crate) async fn plan_block(
         count_found_rows: block.count_found_rows,
     };
     let (tables, outer) = (&block.tables, &block.outer);
-    Frame { columns, used, outer, tables, subqueries: ids, aggregates, keys }.lay(&mut plan)?;
+    Frame { columns, used, outer, tables, subqueries: ids, aggregates, keys, windows }.lay(&mut plan)?;
     plan.tables = plan_tables(context, columns, block.tables, &plan.layout).await?;
     Ok(plan)
 }
@@ -170,6 +173,8 @@ fn find_late_subqueries(block: &mut Block) {
     }
     let results = block.select.iter().chain(&block.having).chain(block.order.iter().map(|item| &item.expr));
     results.for_each(|expr| expr.collect_slots(&mut above));
+    block.windows.iter().for_each(|window| window.for_each_expr(&mut |expr| expr.collect_slots(&mut above)));
+    block.computed.iter().for_each(|(expr, _)| expr.collect_slots(&mut above));
     for subquery in &mut block.subqueries {
         subquery.late = above.contains(subquery.id) && !early.contains(subquery.id);
     }
@@ -303,7 +308,9 @@ fn plan_joins(
         _ => None,
     };
     let single_extreme = single_extreme(block);
+    let of_windows = wanted_by_windows(block);
     let wanted = match (&block.grouping, &single_extreme) {
+        (None, _) if !block.windows.is_empty() => Wanted { order: &of_windows, rows: None },
         (None, _) => Wanted { order: &block.order, rows: limit.filter(|_| !block.distinct) },
         (Some(_), Some(item)) => Wanted { order: std::slice::from_ref(item), rows: Some(1.0) },
         (Some(_), None) => Wanted { order: &[], rows: None },
@@ -377,6 +384,7 @@ fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<
     let mut ordered = joined.ordered;
     let mut applied: Vec<usize> = applied_in(&node);
     let single_extreme = single_extreme(block);
+    let is_grouped = block.grouping.is_some();
     if let Some(grouping) = block.grouping.take() {
         let read = grouping.aggregates.iter().flat_map(|aggregate| {
             let order = aggregate.call.order_by.iter().map(|(expr, _)| expr);
@@ -393,6 +401,9 @@ fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<
     node = apply_for((block, columns), node, having.iter(), &mut applied);
     if !having.is_empty() {
         node = Node::Filter { input: Box::new(node), conditions: having };
+    }
+    if !block.windows.is_empty() {
+        (node, ordered) = windows(block, columns, (node, ordered && !is_grouped), &mut applied);
     }
     if block.distinct {
         node = apply_for((block, columns), node, block.select.iter(), &mut applied);
@@ -458,7 +469,7 @@ fn arrives_grouped(of: (&Block, &Columns), node: &Node, keys: &[Expr], facts: &[
 }
 
 /// Runs the subqueries that some expressions read and that were not run below.
-fn apply_for<'e>(
+pub(super) fn apply_for<'e>(
     (block, columns): (&Block, &Columns),
     node: Node,
     exprs: impl Iterator<Item = &'e Expr>,
@@ -490,7 +501,9 @@ fn applied_in(node: &Node) -> Vec<usize> {
             all
         }
         Node::Aggregate(aggregate) => applied_in(&aggregate.input),
+        Node::Window(window) => applied_in(&window.input),
         Node::Filter { input, .. }
+        | Node::Compute { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. } => applied_in(input),

@@ -49,7 +49,7 @@ pub(crate) struct Needs {
     pub(crate) tables: TableSet,
     /// Subqueries that have to be applied.
     pub(crate) subqueries: Vec<usize>,
-    /// It reads an aggregate.
+    /// It reads an aggregate, or what a window function gives.
     pub(crate) aggregates: bool,
 }
 
@@ -117,8 +117,8 @@ impl<'b> Dependencies<'b> {
                 let place = place_of(table, &self.block.tables);
                 place.into_iter().for_each(|table| needs.tables = needs.tables.with(TableSet::one(table)));
             }
-            ColumnSource::Aggregate | ColumnSource::Key if self.block.outer.contains(id) => {}
-            ColumnSource::Aggregate | ColumnSource::Key => needs.aggregates = true,
+            ColumnSource::Aggregate | ColumnSource::Key | ColumnSource::Window if self.block.outer.contains(id) => {}
+            ColumnSource::Aggregate | ColumnSource::Key | ColumnSource::Window => needs.aggregates = true,
             ColumnSource::RowImage => {}
             ColumnSource::Subquery => {
                 let Some(index) = self.places.get(&id).copied().filter(|index| !self.is_constant(*index)) else {

@@ -574,7 +574,12 @@ fn looks_up(node: &Node, present: TableSet, planner: &JoinPlanner<'_>) -> bool {
         Node::Filter { input, .. } | Node::Apply { input, .. } => looks_up(input, present, planner),
         // Nothing is read.
         Node::One | Node::Nothing(_) => true,
-        Node::Aggregate(_) | Node::Distinct { .. } | Node::Sort { .. } | Node::Limit { .. } => false,
+        Node::Aggregate(_)
+        | Node::Distinct { .. }
+        | Node::Compute { .. }
+        | Node::Window(_)
+        | Node::Sort { .. }
+        | Node::Limit { .. } => false,
     }
 }
 

@@ -25,7 +25,7 @@ use crate::expr::{Expr, SlotSet};
 use crate::plan::access::{IndexAccess, Interval};
 use crate::plan::node::{
     AccessMethod, AccessNode, AggregateNode, BlockPlan, JoinMethod, JoinNode, Node, QueryBody, QueryPlan, SlotSource,
-    SubqueryPlan,
+    SubqueryPlan, WindowNode,
 };
 
 /// The slot of each column of a frame.
@@ -120,6 +120,14 @@ impl Layout {
             }
             Node::Apply { input, .. } => self.lay_node(input),
             Node::Aggregate(aggregate) => self.lay_aggregate(aggregate),
+            Node::Compute { input, exprs } => {
+                self.lay_node(input);
+                for (expr, slot) in exprs {
+                    self.lay(expr);
+                    *slot = self.slot(*slot);
+                }
+            }
+            Node::Window(window) => self.lay_window(window),
             Node::Distinct { input, keys } => {
                 self.lay_node(input);
                 self.lay_all(keys);
@@ -170,6 +178,19 @@ impl Layout {
         join.inner_slots.iter_mut().for_each(|slot| *slot = self.slot(*slot));
     }
 
+    fn lay_window(&self, window: &mut WindowNode) {
+        let WindowNode { input, partition, order, windows } = window;
+        self.lay_node(input);
+        self.lay_all(partition.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr)));
+        for (frame, calls) in windows {
+            self.lay_all(frame.exprs_mut());
+            for call in calls {
+                self.lay_all(call.call.args_mut());
+                call.id = self.slot(call.id);
+            }
+        }
+    }
+
     fn lay_aggregate(&self, aggregate: &mut AggregateNode) {
         let AggregateNode { input, keys, rollup, aggregates, .. } = aggregate;
         self.lay_node(input);
@@ -191,6 +212,7 @@ pub(crate) fn used_columns(block: &Block) -> SlotSet {
         grouping.aggregates.iter().for_each(|aggregate| _ = used.insert(aggregate.id));
         grouping.rollup.iter().flatten().for_each(|key| _ = used.insert(*key));
     }
+    block.made_by_windows().for_each(|id| _ = used.insert(id));
     block.tables.iter().filter_map(|table| table.image).for_each(|image| _ = used.insert(image));
     used
 }
@@ -221,6 +243,8 @@ pub(crate) struct Frame<'b> {
     pub(crate) subqueries: Vec<ColumnId>,
     pub(crate) aggregates: Vec<ColumnId>,
     pub(crate) keys: Vec<ColumnId>,
+    /// What is made for windows, and by them.
+    pub(crate) windows: Vec<ColumnId>,
 }
 
 impl Frame<'_> {
@@ -229,9 +253,10 @@ impl Frame<'_> {
         let subqueries = numbered(&self.subqueries, |index| SlotSource::Subquery { index });
         let aggregates = numbered(&self.aggregates, |index| SlotSource::Aggregate { index });
         let keys = numbered(&self.keys, |index| SlotSource::Key { index });
+        let windows = numbered(&self.windows, |index| SlotSource::Window { index });
         let tables = self.tables.iter().enumerate();
         let images = tables.filter_map(|(table, bound)| Some((bound.image?, SlotSource::RowImage { table })));
-        subqueries.chain(aggregates).chain(keys).chain(images).collect()
+        subqueries.chain(aggregates).chain(keys).chain(windows).chain(images).collect()
     }
 
     /// Gives the columns slots, and makes the plan read them.

@@ -17,6 +17,7 @@
 //! | `nest` | FROM and WHERE as inner and outer joins |
 //! | `join`, `join_order` | join methods and order |
 //! | `block` | everything around the joins: grouping, order, subqueries |
+//! | `windows` | window functions: what is sorted for them, and when |
 //! | `layout` | places in rows, given last |
 //! | `explain` | EXPLAIN in its three formats |
 
@@ -35,6 +36,7 @@ mod order;
 mod print;
 pub(crate) mod rules;
 pub(crate) mod statistics;
+mod windows;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

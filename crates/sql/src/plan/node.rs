@@ -9,6 +9,7 @@ use std::sync::Arc;
 use engine::Table;
 
 use crate::bind::tree::{CteId, Limit, OrderItem, RowLock, SetKind, SubqueryKind};
+use crate::bind::window::{BoundCall, Frame};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
@@ -51,6 +52,11 @@ pub(crate) enum SlotSource {
         /// Position among the block's aggregates.
         index: usize,
     },
+    /// A window function's result, or what is computed for windows.
+    Window {
+        /// Position among the block's.
+        index: usize,
+    },
 }
 
 /// A query: SELECT, UNION and its kin, VALUES.
@@ -70,6 +76,13 @@ impl QueryPlan {
     /// Whether it is a block of groups.
     pub(crate) fn has_groups(&self) -> bool {
         matches!(&self.body, QueryBody::Block(block) if matches!(block.root, Node::Aggregate(_)))
+    }
+
+    /// The name of a window function that its outermost block computes.
+    pub(crate) fn window_function(&self) -> Option<&'static str> {
+        let QueryBody::Block(block) = &self.body else { return None };
+        let Node::Window(window) = &block.root else { return None };
+        window.windows.iter().flat_map(|(_, calls)| calls).map(|call| call.call.function.name()).next()
     }
 }
 
@@ -179,6 +192,12 @@ pub(crate) enum Node {
         subqueries: Vec<usize>,
     },
     Aggregate(Box<AggregateNode>),
+    /// Puts values of expressions into slots.
+    Compute {
+        input: Box<Node>,
+        exprs: Vec<(Expr, usize)>,
+    },
+    Window(Box<WindowNode>),
     /// Drops rows whose keys were seen before.
     Distinct {
         input: Box<Node>,
@@ -315,4 +334,25 @@ pub(crate) struct AggregateNode {
     /// WITH ROLLUP: the slot of each key, NULL in totals over it.
     pub(crate) rollup: Option<Vec<usize>>,
     pub(crate) aggregates: Vec<(Arc<Aggregate>, usize)>,
+}
+
+/// Computes windows that partition and order their rows alike. Its input comes by partitions, and in that order within each.
+#[derive(Debug)]
+pub(crate) struct WindowNode {
+    pub(crate) input: Node,
+    pub(crate) partition: Vec<Expr>,
+    /// Rows that are equal by it are peers.
+    pub(crate) order: Vec<OrderItem>,
+    /// Windows by their frames.
+    pub(crate) windows: Vec<(Frame, Vec<BoundCall>)>,
+}
+
+impl WindowNode {
+    /// Whether every row is complete as soon as it is read, so that nothing has to be kept.
+    pub(crate) fn is_running(&self) -> bool {
+        let is_running = |call: &BoundCall, frame: &Frame| {
+            call.call.is_running() && (!call.call.function.is_framed() || frame.is_running())
+        };
+        self.windows.iter().all(|(frame, calls)| calls.iter().all(|call| is_running(call, frame)))
+    }
 }

@@ -22,6 +22,8 @@ use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, FromTree, JoinKind, Limit, OrderItem, SetKind, SubqueryKind, TableSource,
 };
+use crate::bind::window::{Bound, BoundCall, BoundWindow};
+use crate::expr::window::WindowFunction;
 use crate::expr::{Aggregate, Expr};
 use crate::plan::explain::expr_text::text_with;
 
@@ -121,6 +123,7 @@ impl Printer<'_> {
         if !block.having.is_empty() {
             self.line(&format!("having {}", self.list(&block.having, " and ")));
         }
+        block.windows.iter().for_each(|window| self.window(window));
         self.tail(&block.order, &block.limit);
         for subquery in &block.subqueries {
             let left = self.list(subquery.kind.exprs(), ", ");
@@ -138,13 +141,52 @@ impl Printer<'_> {
         }
     }
 
+    fn order(&self, order: &[OrderItem]) -> String {
+        let item = |item: &OrderItem| self.expr(&item.expr) + if item.descending { " desc" } else { "" };
+        format!("order by {}", order.iter().map(item).collect::<Vec<_>>().join(", "))
+    }
+
     fn tail(&mut self, order: &[OrderItem], limit: &Limit) {
         if !order.is_empty() {
-            let item = |item: &OrderItem| self.expr(&item.expr) + if item.descending { " desc" } else { "" };
-            self.line(&format!("order by {}", order.iter().map(item).collect::<Vec<_>>().join(", ")));
+            self.line(&self.order(order));
         }
         if let Some(count) = &limit.count {
             self.line(&format!("limit {}", self.list(std::iter::once(count).chain(&limit.offset), " offset ")));
+        }
+    }
+
+    fn window(&mut self, window: &BoundWindow) {
+        let mut parts = Vec::new();
+        if !window.partition.is_empty() {
+            parts.push(format!("partition by {}", self.list(&window.partition, ", ")));
+        }
+        if !window.order.is_empty() {
+            parts.push(self.order(&window.order));
+        }
+        let unit = if window.frame.rows { "rows" } else { "range" };
+        let (start, end) = (self.bound(&window.frame.start, "first"), self.bound(&window.frame.end, "last"));
+        parts.push(format!("{unit} from {start} to {end}"));
+        self.line(&format!("window {}", parts.join(" ")));
+        for BoundCall { call, id } in &window.calls {
+            let text = match &call.function {
+                WindowFunction::Aggregate(aggregate) => self.aggregate(aggregate),
+                function => {
+                    let args = self.list(call.args().iter().chain(&call.number), ", ");
+                    format!("{}({args})", format!("{function:?}").to_lowercase())
+                }
+            };
+            self.line(&format!("#{id} = {text}"));
+        }
+    }
+
+    fn bound(&self, bound: &Bound, outermost: &str) -> String {
+        match bound {
+            Bound::Unbounded => outermost.into(),
+            Bound::Current => "the row".into(),
+            Bound::Rows { distance, following, .. } => {
+                format!("{} {}", self.expr(distance), if *following { "behind" } else { "before" })
+            }
+            Bound::Value(bound) => self.expr(&bound.limit),
         }
     }
 

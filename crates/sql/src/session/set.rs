@@ -16,6 +16,7 @@ use super::log_settings::is_own_server_id;
 use super::rows::RowStatement;
 use crate::account::Privilege;
 use crate::bind::enclosing::misplaced;
+use crate::bind::window;
 use crate::charsets;
 use crate::expr::{ExprType, Kind as ValueKind, WarningLevel};
 use crate::information_schema::SystemTables;
@@ -306,7 +307,10 @@ impl Session {
         (self.info.found_rows, self.info.row_count) = (found_rows, row_count);
         let ty = match plan.as_ref().map(|plan| &plan.kind) {
             Some(PlanKind::Query(query)) if query.has_groups() => return Err(misplaced()),
-            Some(PlanKind::Query(query)) => query.types.first().cloned(),
+            Some(PlanKind::Query(query)) => match query.window_function() {
+                Some(name) => return Err(window::refused(name)),
+                None => query.types.first().cloned(),
+            },
             _ => None,
         };
         let value = result.rows.into_iter().flatten().next().unwrap_or_default();

@@ -492,6 +492,8 @@ pub struct CallClauses {
     pub separator: Option<Literal>,
     /// LIMIT of MariaDB's GROUP_CONCAT.
     pub limit: Option<Limit>,
+    /// WITHIN GROUP (ORDER BY …) of MariaDB's PERCENTILE_CONT and PERCENTILE_DISC.
+    pub within_group: Option<OrderItem>,
     /// FROM LAST of NTH_VALUE.
     pub from_last: bool,
     /// IGNORE NULLS.

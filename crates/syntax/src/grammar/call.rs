@@ -83,8 +83,15 @@ impl<'a> Parser<'a> {
         Ok(())
     }
 
-    /// What may stand behind a call: `FROM LAST`, `IGNORE NULLS`, OVER.
+    /// What may stand behind a call: `WITHIN GROUP (ORDER BY …)`, `FROM LAST`, `IGNORE NULLS`, OVER.
     fn window_clauses(&mut self, name: &Name, clauses: &mut CallClauses) -> Parsed<()> {
+        let is_percentile = is(&name.text, "PERCENTILE_CONT") || is(&name.text, "PERCENTILE_DISC");
+        if is_percentile && self.accept("WITHIN GROUP") {
+            self.expect_token(&Token::LParen)?;
+            self.expect("ORDER BY")?;
+            clauses.within_group = Some(self.order_item()?);
+            self.expect_token(&Token::RParen)?;
+        }
         if is(&name.text, "NTH_VALUE") && (self.next_are("FROM FIRST") || self.next_are("FROM LAST")) {
             clauses.from_last = self.next_are("FROM LAST");
             self.skip(2);

@@ -243,7 +243,7 @@ impl<'a> Parser<'a> {
         if self.accept("ORDER BY") { self.list(Self::order_item) } else { Ok(Vec::new()) }
     }
 
-    fn order_item(&mut self) -> Parsed<OrderItem> {
+    pub(super) fn order_item(&mut self) -> Parsed<OrderItem> {
         let expr = self.expr()?;
         let descending = self.accept("DESC");
         let _ = !descending && self.accept("ASC");

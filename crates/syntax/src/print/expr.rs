@@ -322,6 +322,9 @@ impl Display for CallClauses {
         Clause("SEPARATOR", self.separator.as_ref()).fmt(f)?;
         Clause("LIMIT", self.limit.as_ref()).fmt(f)?;
         f.write_str(")")?;
+        if let Some(item) = &self.within_group {
+            write!(f, " WITHIN GROUP (ORDER BY {item})")?;
+        }
         f.write_str(if self.from_last { " FROM LAST" } else { "" })?;
         f.write_str(if self.ignore_nulls { " IGNORE NULLS" } else { "" })?;
         Clause("OVER", self.over.as_ref()).fmt(f)

@@ -31,6 +31,11 @@ fn grouping() {
 }
 
 #[test]
+fn windows() {
+    check("windows");
+}
+
+#[test]
 fn subqueries() {
     check("subqueries");
 }

@@ -62,6 +62,7 @@ pub(super) fn slot_name(slot: usize, block: &BlockPlan) -> String {
         },
         SlotSource::Key { index } => format!("<key {}>", index + 1),
         SlotSource::Aggregate { index } => format!("<aggregate {}>", index + 1),
+        SlotSource::Window { index } => format!("<window {}>", index + 1),
     }
 }
 

@@ -197,10 +197,12 @@ fn nothing_reason(node: &Node) -> Option<&'static str> {
         Node::Nothing(reason) => Some(reason),
         Node::Filter { input, .. }
         | Node::Apply { input, .. }
+        | Node::Compute { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. } => nothing_reason(input),
         Node::Aggregate(aggregate) => nothing_reason(&aggregate.input),
+        Node::Window(window) => nothing_reason(&window.input),
         Node::Join(join) => nothing_reason(&join.outer).or_else(|| nothing_reason(&join.inner)),
         Node::One | Node::Access(_) => None,
     }
@@ -210,7 +212,12 @@ fn uses_temporary(node: &Node) -> (bool, bool) {
     let or = |a: (bool, bool), b: (bool, bool)| (a.0 | b.0, a.1 | b.1);
     match node {
         Node::One | Node::Nothing(_) | Node::Access(_) | Node::Join(_) => (false, false),
-        Node::Filter { input, .. } | Node::Apply { input, .. } | Node::Limit { input, .. } => uses_temporary(input),
+        Node::Filter { input, .. }
+        | Node::Apply { input, .. }
+        | Node::Compute { input, .. }
+        | Node::Limit { input, .. } => uses_temporary(input),
+        // As in MySQL, which says nothing of what it keeps for them.
+        Node::Window(window) => uses_temporary(&window.input),
         Node::Aggregate(aggregate) => {
             or(uses_temporary(&aggregate.input), (!aggregate.ordered && !aggregate.keys.is_empty(), false))
         }
@@ -239,6 +246,7 @@ fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<T
         }
         Node::Filter { input, .. }
         | Node::Apply { input, .. }
+        | Node::Compute { input, .. }
         | Node::Distinct { input, .. }
         | Node::Sort { input, .. }
         | Node::Limit { input, .. } => {
@@ -250,6 +258,7 @@ fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<T
             }
         }
         Node::Aggregate(aggregate) => node_rows(&aggregate.input, block, select_type, rows),
+        Node::Window(window) => node_rows(&window.input, block, select_type, rows),
     }
 }
 

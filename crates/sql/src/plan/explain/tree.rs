@@ -2,13 +2,14 @@
 
 use std::collections::HashSet;
 
-use crate::bind::tree::{CteId, Limit, SetKind};
+use crate::bind::tree::{CteId, Limit, OrderItem, SetKind};
 use crate::dml::InsertSource;
+use crate::expr::window::WindowCall;
 use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
 use crate::plan::explain::expr_text::text;
 use crate::plan::node::{
-    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinRows, Node, PlannedSource, QueryBody, QueryPlan,
+    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinRows, Node, PlannedSource, QueryBody, QueryPlan, WindowNode,
 };
 
 /// The whole statement.
@@ -148,13 +149,25 @@ impl Tree {
                 self.line(depth, how);
                 &aggregate.input
             }
+            Node::Compute { input, exprs } => {
+                let exprs: Vec<String> = exprs.iter().map(|(expr, _)| text(expr, block)).collect();
+                self.line(depth, &format!("Compute: {}", exprs.join(", ")));
+                input
+            }
+            Node::Window(window) => {
+                let how = if window.is_running() { "Window aggregate" } else { "Window aggregate with buffering" };
+                let over = over_text(window, block);
+                let calls = window.windows.iter().flat_map(|(_, calls)| calls);
+                let calls: Vec<String> = calls.map(|call| call_text(&call.call, block) + &over).collect();
+                self.line(depth, &format!("{how}: {}", calls.join(", ")));
+                &window.input
+            }
             Node::Distinct { input, .. } => {
                 self.line(depth, "Deduplicate");
                 input
             }
             Node::Sort { input, keys, limit } => {
-                let keys: Vec<String> =
-                    keys.iter().map(|key| text(&key.expr, block) + if key.descending { " DESC" } else { "" }).collect();
+                let keys: Vec<String> = keys.iter().map(|key| order_text(key, block)).collect();
                 let kept = limit_text(limit).map(|limit| format!(", {}", limit.to_lowercase())).unwrap_or_default();
                 self.line(depth, &format!("Sort: {}{kept}", keys.join(", ")));
                 input
@@ -216,6 +229,29 @@ impl Tree {
         };
         self.line(depth, &format!("{what}  (rows={rows})"));
     }
+}
+
+fn over_text(window: &WindowNode, block: &BlockPlan) -> String {
+    let list = |exprs: &mut dyn Iterator<Item = String>| exprs.collect::<Vec<_>>().join(", ");
+    let mut parts = Vec::new();
+    if !window.partition.is_empty() {
+        let keys = list(&mut window.partition.iter().map(|expr| text(expr, block)));
+        parts.push(format!("PARTITION BY {keys}"));
+    }
+    if !window.order.is_empty() {
+        let keys = list(&mut window.order.iter().map(|item| order_text(item, block)));
+        parts.push(format!("ORDER BY {keys}"));
+    }
+    format!(" OVER ({})", parts.join(" "))
+}
+
+fn order_text(item: &OrderItem, block: &BlockPlan) -> String {
+    text(&item.expr, block) + if item.descending { " DESC" } else { "" }
+}
+
+fn call_text(call: &WindowCall, block: &BlockPlan) -> String {
+    let args: Vec<String> = call.args().iter().chain(&call.number).map(|arg| text(arg, block)).collect();
+    format!("{}({})", call.function.name(), args.join(", "))
 }
 
 fn limit_text(limit: &Limit) -> Option<String> {

@@ -2,7 +2,7 @@
 //! conditions stand beside the others, and what read its columns reads the expressions behind them. So conditions reach the indexes, and nothing
 //! is kept in between.
 //!
-//! Merged is what MySQL merges: no groups, DISTINCT, HAVING or LIMIT, no assignment. Its ORDER BY counts where it is all that the block reads and
+//! Merged is what MySQL merges: no groups, windows, DISTINCT, HAVING or LIMIT, no assignment. Its ORDER BY counts where it is all that the block reads and
 //! the block has no order of its own; otherwise it says nothing. What has another value each time it is computed stays, so that it is computed once a row;
 //! so does what an outer join fills with NULLs, unless its columns are its tables' columns, and what is read for rows that are to be changed.
 

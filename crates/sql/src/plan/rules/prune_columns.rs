@@ -1,4 +1,5 @@
-//! What no expression reads of a subquery in FROM is not computed: NULL stands in its place, and an aggregate of which nothing is read is not made.
+//! What no expression reads of a subquery in FROM is not computed: NULL stands in its place, and an aggregate or a window function of which nothing is
+//! read is not made.
 //!
 //! Columns keep their positions. What decides which rows there are stays: DISTINCT, the branches of a UNION that are made distinct. A subquery in an
 //! expression that is gone is not run.
@@ -12,6 +13,7 @@ use crate::plan::layout::{read_columns, used_columns};
 use crate::plan::rules::Rewrite;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
+    prune_windows(block);
     prune_subqueries(block);
     let is_derived = |source: &TableSource| matches!(source, TableSource::Derived(_));
     if !block.tables.iter().any(|table| is_derived(&table.source)) {
@@ -47,6 +49,7 @@ fn prune(query: &mut BoundQuery, table: TableId, used: &SlotSet, columns: &Colum
                     *expr = Expr::null();
                 }
             }
+            prune_windows(block);
             prune_aggregates(block);
         }
         BoundBody::Set(set) if !set.kind.compares() => {
@@ -54,6 +57,22 @@ fn prune(query: &mut BoundQuery, table: TableId, used: &SlotSet, columns: &Colum
         }
         _ => {}
     }
+}
+
+/// Windows neither add rows nor take any away.
+fn prune_windows(block: &mut Block) {
+    if block.windows.is_empty() {
+        return;
+    }
+    let read = read_columns(block);
+    for window in &mut block.windows {
+        window.calls.retain(|call| read.contains(call.id) || call.call.args().iter().any(is_volatile));
+    }
+    block.windows.retain(|window| !window.calls.is_empty());
+}
+
+fn is_volatile(expr: &Expr) -> bool {
+    expr.constancy() == Constancy::Volatile
 }
 
 /// Without keys one aggregate stays, which makes the block one of groups.

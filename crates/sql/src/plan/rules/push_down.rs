@@ -1,8 +1,8 @@
 //! Conditions on the columns of a subquery in FROM go into it, where they can use its indexes and leave rows out before they are grouped or kept.
 //!
 //! Into a block with groups a condition goes before the groups if it reads nothing but their keys, behind them otherwise. Into a UNION it goes in
-//! every branch, and so into one of EXCEPT and INTERSECT. It stays outside of what has a LIMIT or totals of ROLLUP, and of DISTINCT and groups where values that those take for equal may be
-//! different to it: texts by their collation.
+//! every branch, and so into one of EXCEPT and INTERSECT. It stays outside of what has a LIMIT or totals of ROLLUP, of windows unless it reads nothing but what all of them partition by, and of
+//! DISTINCT, groups and partitions where values that those take for equal may be different to it: texts by their collation.
 
 use base::SqlError;
 
@@ -90,6 +90,7 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
                 && !is_distinct
                 && !block.count_found_rows
                 && !block.tables.is_empty()
+                && leaves_windows(block, condition, columns)
                 && condition.slots().iter().all(is_computed)
         }
         BoundBody::Set(set) => {
@@ -102,6 +103,15 @@ fn takes(query: &BoundQuery, condition: &Expr, columns: &Columns) -> bool {
         }
         BoundBody::Values(_) => false,
     }
+}
+
+/// Whether all rows of a partition of each window pass a condition, or none: it reads nothing but what all of them partition by.
+fn leaves_windows(block: &Block, condition: &Expr, columns: &Columns) -> bool {
+    let is_key = |id: ColumnId| {
+        let expr = selected(block, id, columns);
+        expr.is_some_and(|expr| block.windows.iter().all(|window| window.partition.contains(expr)))
+    };
+    block.windows.is_empty() || tells_as_groups(condition) && condition.slots().iter().all(is_key)
 }
 
 /// What a block gives as a column of the table that it is.

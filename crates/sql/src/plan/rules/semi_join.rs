@@ -69,7 +69,7 @@ fn gives_rows(inner: &Block, is_exists: bool) -> bool {
     let reads_subquery = |subquery: &Subquery| selected.contains(subquery.id);
     !changes
         && !inner.tables.is_empty()
-        && inner.grouping.is_none()
+        && inner.gives_rows_of_tables()
         && inner.having.is_empty()
         && (inner.limit.is_none() || is_exists && may_give_one(&inner.limit))
         && !inner.straight_join

@@ -127,6 +127,8 @@ impl Block {
                 call.args.iter_mut().chain(call.order_by.iter_mut().map(|(expr, _)| expr)).for_each(&mut *visit);
             }
         }
+        self.windows.iter_mut().for_each(|window| window.for_each_expr_mut(visit));
+        self.computed.iter_mut().for_each(|(expr, _)| visit(expr));
         for subquery in &mut self.subqueries {
             subquery.kind.exprs_mut().iter_mut().chain(&mut subquery.guard).for_each(&mut *visit);
         }

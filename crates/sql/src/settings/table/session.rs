@@ -151,5 +151,5 @@ pub(super) const ALL: &[Setting] = &[
         .doc("Whether transactions are read-only if nothing is said."),
     both("updatable_views_with_limit", BOOL, "ON").understood().doc("There are no views."),
     session("warning_count", U64, "0").read_only().doc("Number of warnings of the last statement."),
-    both("windowing_use_high_precision", BOOL, "ON").understood().doc("For window functions."),
+    both("windowing_use_high_precision", BOOL, "ON").understood().doc("Whether sums of doubles over frames are computed anew for each row. They are as precise as if it were on."),
 ];
