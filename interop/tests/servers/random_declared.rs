@@ -77,6 +77,7 @@ pub(crate) fn is_declared(sql: &str, ours: &Full, theirs: &Full) -> bool {
                 || is_beyond_dates(sql)
                 || is_lost_by_elt(sql)
                 || counts_null(sql)
+                || takes_null_for_any(sql)
                 || has_other_text(sql)
                 || same_but_form(sql, a, b)
         }
@@ -221,6 +222,11 @@ fn is_other_form(sql: &str, ours: &[u8], theirs: &[u8]) -> bool {
         || divides_extreme(sql) && is_number(|a, b| (a - b).abs() <= a.abs() * 1e-9)
         || is_no_date(sql, theirs)
         || texts.is_some_and(|(a, b)| is_cut_by_sorting(sql, a, b) || is_time_compared(sql, a, b))
+}
+
+/// EXCEPT ALL takes a NULL of an INTERSECT or UNION for any row (`findings/mysql-except-all-takes-null-for-any-row.sh`).
+fn takes_null_for_any(sql: &str) -> bool {
+    sql.contains(" EXCEPT ALL ") && (sql.contains(" INTERSECT ") || sql.contains(" UNION "))
 }
 
 fn without_zeros(bytes: &[u8]) -> &[u8] {

@@ -10,8 +10,8 @@ use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, OrderItem};
-use crate::expr::{CompareOp, Expr, ExprKind, SlotSet, order};
-use crate::plan::access::{Covered, Interval, Path, TableFacts};
+use crate::expr::{CompareOp, ExprKind, SlotSet, order};
+use crate::plan::access::{Covered, Path, TableFacts};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
 use crate::plan::equalities::EqualColumns;
 use crate::plan::layout::used_of;
@@ -37,12 +37,6 @@ pub(crate) struct Wanted<'w> {
     /// Rows that are wanted, if LIMIT is a number and nothing between here and there needs them all.
     pub(crate) rows: Option<f64>,
 }
-
-/// A nest that is joined by itself, the keys of a hash join with it, and what else makes a match.
-type HashedNest = (Node, Vec<HashKey>, Vec<Expr>);
-
-/// For so few rows several tables are joined anew for each.
-const HASHED_NEST_ROWS: f64 = 10.0;
 
 /// Rows under way, with what is known of them.
 pub(crate) struct Joined {
@@ -176,53 +170,6 @@ impl JoinPlanner<'_> {
         }
     }
 
-    fn join_outer(&self, before: Joined, outer: OuterJoin, present: TableSet) -> Result<Joined, SqlError> {
-        let mut nest = outer.nest;
-        let inner_slots = self.given_by(outer.tables);
-        if let ([table], true) = (&nest.tables[..], nest.outer.is_empty()) {
-            let table = *table;
-            let here = TableSet::one(table);
-            let conditions = std::mem::take(&mut nest.conditions);
-            let simple = conditions.iter().all(|condition| condition.needs.subqueries.is_empty());
-            if simple {
-                return Ok(self.join_one(before, table, conditions, present, here, outer.rows));
-            }
-            nest.conditions = conditions;
-        }
-        let hashed = self.hashed_nest(&nest, outer.tables, &before)?;
-        let inner = self.plan(nest, present, Wanted { order: &[], rows: None })?;
-        let rows = before.rows * outer.rows.of_one(inner.rows);
-        let (inner, method, conditions, ordered) = match hashed {
-            Some((once, keys, rest)) if !looks_up(&inner.node, present, self) => {
-                (once, JoinMethod::Hash(keys), rest, false)
-            }
-            _ => (inner.node, JoinMethod::NestedLoop, Vec::new(), before.ordered),
-        };
-        let node = JoinNode { outer: before.node, inner, rows: outer.rows, method, conditions, inner_slots };
-        Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered })
-    }
-
-    /// A nest that is joined by itself, with the equalities between it and the rows before, and the other conditions on both; `None` if there are
-    /// no such equalities, or it cannot be joined by itself.
-    fn hashed_nest(&self, nest: &Nest, tables: TableSet, before: &Joined) -> Result<Option<HashedNest>, SqlError> {
-        let is_own = |condition: &Condition| condition.needs.tables.is_within(tables);
-        let has_subqueries = nest.conditions.iter().any(|condition| !condition.needs.subqueries.is_empty());
-        if before.rows < HASHED_NEST_ROWS || has_subqueries || nest.tables.is_empty() {
-            return Ok(None);
-        }
-        let mut alone = nest.clone();
-        let cross = take(&mut alone.conditions, |condition| !is_own(condition));
-        if alone.needs() != TableSet::default() {
-            return Ok(None);
-        }
-        let (keys, rest) = self.hash_keys(cross, tables);
-        if keys.is_empty() {
-            return Ok(None);
-        }
-        let inner = self.plan(alone, TableSet::default(), Wanted { order: &[], rows: None })?;
-        Ok(Some((inner.node, keys, rest.into_iter().map(|condition| condition.expr).collect())))
-    }
-
     /// A table of the block.
     pub(super) fn of(&self, table: usize) -> Of<'_> {
         Of { columns: self.columns, table: self.block.tables[table].id }
@@ -234,7 +181,7 @@ impl JoinPlanner<'_> {
     }
 
     /// What these tables give a row.
-    fn given_by(&self, tables: TableSet) -> Vec<ColumnId> {
+    pub(super) fn given_by(&self, tables: TableSet) -> Vec<ColumnId> {
         let of_tables = (0..self.block.tables.len()).filter(|table| tables.meets(TableSet::one(*table)));
         let mut ids: Vec<ColumnId> = of_tables
             .flat_map(|table| {
@@ -356,7 +303,7 @@ impl JoinPlanner<'_> {
     }
 
     /// Joins a table to rows that are there: by index, by hash, or by pairs.
-    fn join_one(
+    pub(super) fn join_one(
         &self,
         before: Joined,
         table: usize,
@@ -463,7 +410,7 @@ impl JoinPlanner<'_> {
     }
 
     /// Equalities between the table and those before it.
-    fn hash_keys(&self, cross: Vec<Condition>, here: TableSet) -> (Vec<HashKey>, Vec<Condition>) {
+    pub(super) fn hash_keys(&self, cross: Vec<Condition>, here: TableSet) -> (Vec<HashKey>, Vec<Condition>) {
         let dependencies = &self.dependencies;
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
         for condition in cross {
@@ -560,29 +507,6 @@ impl JoinPlanner<'_> {
     }
 }
 
-/// Whether the first table of a node is looked up with values of the tables that are there.
-fn looks_up(node: &Node, present: TableSet, planner: &JoinPlanner<'_>) -> bool {
-    match node {
-        Node::Access(access) => match &access.method {
-            AccessMethod::Index(index, _) => {
-                let exprs = index.parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs);
-                exprs.map(|expr| planner.dependencies.of(expr).tables).any(|needs| needs.meets(present))
-            }
-            AccessMethod::All { .. } => !planner.laterals[access.table].is_empty(),
-        },
-        Node::Join(join) => looks_up(&join.outer, present, planner),
-        Node::Filter { input, .. } | Node::Apply { input, .. } => looks_up(input, present, planner),
-        // Nothing is read.
-        Node::One | Node::Nothing(_) => true,
-        Node::Aggregate(_)
-        | Node::Distinct { .. }
-        | Node::Compute { .. }
-        | Node::Window(_)
-        | Node::Sort { .. }
-        | Node::Limit { .. } => false,
-    }
-}
-
 /// Reads the rows of a node only if the guard gives its one row.
 fn guarded(guard: Node, node: Node) -> Node {
     Node::Join(Box::new(JoinNode {
@@ -596,7 +520,7 @@ fn guarded(guard: Node, node: Node) -> Node {
 }
 
 /// Takes the elements for which `pick` says so.
-fn take(conditions: &mut Vec<Condition>, pick: impl Fn(&Condition) -> bool) -> Vec<Condition> {
+pub(super) fn take(conditions: &mut Vec<Condition>, pick: impl Fn(&Condition) -> bool) -> Vec<Condition> {
     let (taken, left) = std::mem::take(conditions).into_iter().partition(pick);
     *conditions = left;
     taken

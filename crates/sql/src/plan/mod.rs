@@ -28,6 +28,7 @@ mod equalities;
 mod explain;
 mod join;
 mod join_order;
+mod join_outer;
 pub(crate) mod layout;
 mod nest;
 pub(crate) mod node;

@@ -9,7 +9,8 @@ use crate::plan::PlanKind;
 use crate::plan::access::{Covered, Interval};
 use crate::plan::explain::expr_text::text;
 use crate::plan::node::{
-    AccessMethod, AccessNode, BlockPlan, JoinMethod, JoinRows, Node, PlannedSource, QueryBody, QueryPlan, WindowNode,
+    AccessMethod, AccessNode, BlockPlan, HashKey, JoinMethod, JoinNode, JoinRows, Node, PlannedSource, QueryBody,
+    QueryPlan, WindowNode,
 };
 
 /// The whole statement.
@@ -111,24 +112,7 @@ impl Tree {
             Node::Nothing(reason) => return self.line(depth, &format!("Zero rows ({reason})")),
             Node::Access(access) => return self.access(access, block, depth),
             Node::Join(join) => {
-                let (side, hashed) = match join.rows {
-                    JoinRows::Inner => ("inner join", "Inner hash join"),
-                    JoinRows::Left => ("left join", "Left hash join"),
-                    JoinRows::Semi => ("semijoin", "Hash semijoin"),
-                    JoinRows::Anti => ("antijoin", "Hash antijoin"),
-                };
-                let how = match &join.method {
-                    JoinMethod::NestedLoop => format!("Nested loop {side}"),
-                    JoinMethod::Buffered => format!("Block nested loop {side}"),
-                    JoinMethod::Hash(keys) => {
-                        let keys: Vec<String> = keys
-                            .iter()
-                            .map(|key| format!("({} = {})", text(&key.outer, block), text(&key.inner, block)))
-                            .collect();
-                        format!("{hashed} {}", keys.join(", "))
-                    }
-                };
-                self.line(depth, &how);
+                self.line(depth, &join_text(join, block));
                 self.node(&join.outer, block, depth + 1);
                 return self.node(&join.inner, block, depth + 1);
             }
@@ -252,6 +236,23 @@ fn order_text(item: &OrderItem, block: &BlockPlan) -> String {
 fn call_text(call: &WindowCall, block: &BlockPlan) -> String {
     let args: Vec<String> = call.args().iter().chain(&call.number).map(|arg| text(arg, block)).collect();
     format!("{}({})", call.function.name(), args.join(", "))
+}
+
+fn join_text(join: &JoinNode, block: &BlockPlan) -> String {
+    let (side, hashed) = match join.rows {
+        JoinRows::Inner => ("inner join", "Inner hash join"),
+        JoinRows::Left => ("left join", "Left hash join"),
+        JoinRows::Semi => ("semijoin", "Hash semijoin"),
+        JoinRows::Anti => ("antijoin", "Hash antijoin"),
+    };
+    match &join.method {
+        JoinMethod::NestedLoop => format!("Nested loop {side}"),
+        JoinMethod::Buffered => format!("Block nested loop {side}"),
+        JoinMethod::Hash(keys) => {
+            let pair = |key: &HashKey| format!("({} = {})", text(&key.outer, block), text(&key.inner, block));
+            format!("{hashed} {}", keys.iter().map(pair).collect::<Vec<_>>().join(", "))
+        }
+    }
 }
 
 fn limit_text(limit: &Limit) -> Option<String> {
