@@ -447,6 +447,8 @@ pub mod codes {
     pub const UNRESOLVED_TABLE_LOCK: Code = (3568, "HY000");
     pub const DUPLICATE_TABLE_LOCK: Code = (3569, "HY000");
     pub const LOCK_NOWAIT: Code = (3572, "HY000");
+    pub const TOO_MANY_ARGUMENTS: Code = (3601, "HY000");
+    pub const FIELD_IN_GROUPING_NOT_GROUP_BY: Code = (3602, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");

@@ -16,7 +16,7 @@ use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::name::{self, item_name};
 use crate::bind::output;
 use crate::bind::query::{Tail, position};
-use crate::bind::rollup::{is_key, read_keys};
+use crate::bind::rollup::{has_grouping, is_key};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, OrderItem, TableSource};
 use crate::expr::{Expr, ExprType};
@@ -50,6 +50,7 @@ impl<'a> Binder<'a> {
     }
 
     fn bind_block(&mut self, select: &'a sql::Select, tail: Tail<'a>, number: u32) -> Result<BoundQuery, SqlError> {
+        self.scope().has_group_by = select.group_by.is_some();
         let from = self.bind_from(&select.from)?;
         let filter = match &select.filter {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
@@ -60,8 +61,8 @@ impl<'a> Binder<'a> {
         let mut aliases = aliases_of(&items);
         let (keys, rollup) = self.bind_group_by(select.group_by.as_ref(), &aliases)?;
         let written = select.group_by.as_ref().map_or(&[][..], |group_by| &group_by.keys);
-        let rollup = rollup.then(|| self.roll_up(&keys, written, &mut items));
-        if rollup.is_some() {
+        let rollup = self.roll_up((&keys, written, rollup), &mut items)?;
+        if rollup.is_some() || self.scope().calls_grouping {
             aliases = aliases_of(&items);
         }
         let mut having = match &select.having {
@@ -74,10 +75,8 @@ impl<'a> Binder<'a> {
             None => Vec::new(),
         };
         let mut order = self.bind_order(tail.order, ExprScope::of_groups(Clause::OrderBy, &aliases))?;
-        if let Some(ids) = &rollup {
-            let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
-            exprs.for_each(|expr| read_keys(expr, &keys, ids));
-        }
+        let over_groups = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
+        self.read_groups(over_groups, &keys, rollup.as_deref())?;
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {
             self.lock_tables(clause)?;
@@ -97,7 +96,12 @@ impl<'a> Binder<'a> {
             .collect();
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
-        let grouping = is_grouped.then_some(Grouping { keys, rollup, aggregates: scope.aggregates });
+        let grouping = is_grouped.then_some(Grouping {
+            keys,
+            rollup,
+            grouped: scope.grouped,
+            aggregates: scope.aggregates,
+        });
         let block = Block {
             number,
             tables: scope.tables,
@@ -210,9 +214,11 @@ impl<'a> Binder<'a> {
                 },
                 None => self.bind_expr(expr, scope)?,
             };
+            if has_grouping(&key) {
+                return Err(no_key("GROUPING function"));
+            }
             if self.reads_aggregate(&key) {
-                let message = format!("Can't group on '{}'", expr.span.of(self.context.text));
-                return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
+                return Err(no_key(expr.span.of(self.context.text)));
             }
             keys.push(key);
         }
@@ -273,6 +279,11 @@ impl<'a> Binder<'a> {
         }
         Ok(())
     }
+}
+
+/// 1056
+pub(super) fn no_key(what: &str) -> SqlError {
+    SqlError::new(codes::WRONG_GROUP_FIELD, format!("Can't group on '{what}'"))
 }
 
 fn alias_of(item: &sql::SelectItem) -> Option<String> {

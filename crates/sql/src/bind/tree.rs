@@ -148,6 +148,8 @@ pub(crate) struct Grouping {
     pub(crate) keys: Vec<Expr>,
     /// WITH ROLLUP: the column of each key.
     pub(crate) rollup: Option<Vec<ColumnId>>,
+    /// The column that says by how many of the keys a row is grouped, the first ones: GROUPING reads it.
+    pub(crate) grouped: Option<ColumnId>,
     pub(crate) aggregates: Vec<BoundAggregate>,
 }
 

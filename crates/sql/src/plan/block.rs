@@ -87,7 +87,7 @@ pub(crate) async fn plan_block(
     };
     let results = block.grouping.as_ref().map(|grouping| {
         let aggregates = grouping.aggregates.iter().map(|aggregate| aggregate.id).collect();
-        (aggregates, grouping.rollup.clone().unwrap_or_default())
+        (aggregates, grouping.rollup.iter().flatten().copied().chain(grouping.grouped).collect())
     });
     let (aggregates, keys) = results.unwrap_or_default();
     let root = finish(&mut block, columns, joined, &facts);
@@ -430,8 +430,8 @@ fn group(of: (&Block, &Columns), node: Node, grouping: Grouping, facts: &[Option
     }
     let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.id)).collect();
     let ordered = together || sorted;
-    let (keys, rollup) = (grouping.keys, grouping.rollup);
-    Node::Aggregate(Box::new(AggregateNode { input, keys, ordered, rollup, aggregates }))
+    let Grouping { keys, rollup, grouped, .. } = grouping;
+    Node::Aggregate(Box::new(AggregateNode { input, keys, ordered, rollup, grouped, aggregates }))
 }
 
 /// Whether the rows of a group come one after the other, because of the index that the first table is read by.

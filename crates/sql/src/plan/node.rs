@@ -280,5 +280,7 @@ pub(crate) struct AggregateNode {
     pub(crate) ordered: bool,
     /// WITH ROLLUP: the slot of each key, NULL in totals over it.
     pub(crate) rollup: Option<Vec<usize>>,
+    /// The slot for by how many keys a row is grouped, if anybody asks.
+    pub(crate) grouped: Option<usize>,
     pub(crate) aggregates: Vec<(Arc<Aggregate>, usize)>,
 }

@@ -330,6 +330,30 @@ pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
 }
 
+/// `GROUPING(args)` before it is known which keys they are.
+pub(crate) fn grouping_of(args: Vec<Expr>) -> Expr {
+    build(&control::GROUPING_OF, args, &SessionInfo::default())
+}
+
+/// The arguments of what [`grouping_of`] makes.
+pub(crate) fn is_grouping_of(expr: &Expr) -> Option<&[Expr]> {
+    match &expr.kind {
+        ExprKind::Call { function, args } if *function == Function(&control::GROUPING_OF) => Some(args),
+        _ => None,
+    }
+}
+
+/// `GROUPING` of these keys, the last of which is the lowest bit. `grouped` says how many of the first keys a row is grouped by.
+pub(crate) fn grouping(grouped: Expr, keys: &[usize]) -> Expr {
+    let args = std::iter::once(grouped).chain(keys.iter().map(|key| Expr::int(*key as i64))).collect();
+    build(&control::GROUPING, args, &SessionInfo::default())
+}
+
+/// Whether it is what [`grouping`] makes.
+pub(crate) fn is_grouping(expr: &Expr) -> bool {
+    matches!(&expr.kind, ExprKind::Call { function, .. } if *function == Function(&control::GROUPING))
+}
+
 /// What a statement's result shows of an expression: the digits of what IF or CASE has chosen.
 pub(crate) fn shown(arg: Expr) -> Expr {
     if !arg.is_choice_of_decimal() {
