@@ -22,6 +22,7 @@ pub(crate) enum Clause {
     GroupBy,
     Having,
     OrderBy,
+    TableFunction,
 }
 
 impl Clause {
@@ -34,6 +35,7 @@ impl Clause {
             Clause::GroupBy => "group statement",
             Clause::Having => "having clause",
             Clause::OrderBy => "order clause",
+            Clause::TableFunction => "a table function argument",
         }
     }
 }

@@ -41,6 +41,9 @@ impl<'a> Binder<'a> {
             return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to GROUPING function"));
         }
         self.scope().calls_grouping = true;
+        // Columns come before the names of the select list here, in ORDER BY too.
+        let clause = if scope.clause == Clause::OrderBy { Clause::FieldList } else { scope.clause };
+        let scope = ExprScope { clause, ..scope };
         let args = args.iter().map(|arg| self.bind_expr(arg, scope)).collect::<Result<Vec<_>, _>>()?;
         Ok(function::grouping_of(args))
     }

@@ -96,12 +96,8 @@ impl<'a> Binder<'a> {
             .collect();
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
-        let grouping = is_grouped.then_some(Grouping {
-            keys,
-            rollup,
-            grouped: scope.grouped,
-            aggregates: scope.aggregates,
-        });
+        let grouping =
+            is_grouped.then_some(Grouping { keys, rollup, grouped: scope.grouped, aggregates: scope.aggregates });
         let block = Block {
             number,
             tables: scope.tables,

@@ -140,6 +140,10 @@ async fn plan_tables(
             TableSource::Round(rows) => PlannedSource::Round(rows, table.columns.len()),
             TableSource::Base(base) => PlannedSource::Base(base),
             TableSource::Virtual(source) => PlannedSource::Virtual(source),
+            TableSource::Json(mut table) => {
+                layout.lay_all([&mut table.document]);
+                PlannedSource::Json(table)
+            }
             TableSource::Derived(query) => {
                 let mut plan = plan_query(context, columns, *query).await?;
                 layout.lay_outer(&mut plan);
@@ -310,12 +314,16 @@ fn plan_joins(
     Ok((joined, planner.is_greedy.get()))
 }
 
+/// Rows of a document, as MySQL guesses.
+const JSON_ROWS: f64 = 2.0;
+
 /// Rows of a table, before its own plan is made.
 fn rough_rows_of(engine: &Engine, table: &BoundTable) -> f64 {
     match &table.source {
         TableSource::Base(base) => (engine.estimate_rows(base) as f64).max(1.0),
         TableSource::Virtual(_) => 50.0,
         TableSource::Round(_) => ROUND_ROWS,
+        TableSource::Json(_) => JSON_ROWS,
         TableSource::Derived(query) => rough_rows(engine, query),
     }
 }

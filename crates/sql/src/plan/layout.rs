@@ -101,7 +101,7 @@ impl Layout {
         }
     }
 
-    fn lay_all<'e>(&self, exprs: impl IntoIterator<Item = &'e mut Expr>) {
+    pub(crate) fn lay_all<'e>(&self, exprs: impl IntoIterator<Item = &'e mut Expr>) {
         exprs.into_iter().for_each(|expr| self.lay(expr));
     }
 
@@ -200,7 +200,7 @@ pub(crate) fn read_columns(block: &Block) -> SlotSet {
     let mut columns = SlotSet::default();
     block.for_each_expr(&mut |expr| expr.collect_slots(&mut columns));
     block.subqueries.iter().flat_map(|subquery| &subquery.query).for_each(|query| query.collect_outer(&mut columns));
-    block.tables.iter().filter_map(BoundTable::derived).for_each(|query| query.collect_outer(&mut columns));
+    block.tables.iter().for_each(|table| table.collect_read(&mut columns));
     columns
 }
 

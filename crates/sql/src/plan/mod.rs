@@ -27,6 +27,7 @@ mod equalities;
 mod explain;
 mod join;
 mod join_order;
+pub(crate) mod json_table;
 pub(crate) mod layout;
 mod nest;
 pub(crate) mod node;
@@ -131,7 +132,7 @@ pub(crate) enum PlanKind {
 }
 
 /// For values that are the same whenever the statement runs.
-fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
+pub(crate) fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
     EvalContext::new(context.session, context.host, context.host.clock_now(), warnings)
 }
 

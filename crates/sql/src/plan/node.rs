@@ -12,6 +12,7 @@ use crate::bind::tree::{CteId, Limit, OrderItem, RowLock, SetKind, SubqueryKind}
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
+use crate::plan::json_table::JsonTable;
 use crate::plan::layout::Layout;
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
@@ -143,6 +144,8 @@ pub(crate) enum PlannedSource {
     Derived(Box<QueryPlan>, Option<CteId>),
     /// The rows of a recursive CTE's last round, with so many values each.
     Round(CteId, usize),
+    /// JSON_TABLE, whose document is over rows of the block.
+    Json(Box<JsonTable>),
 }
 
 /// A subquery with its plan.
