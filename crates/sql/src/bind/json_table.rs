@@ -16,7 +16,7 @@ use crate::bind::tree::{BoundTable, ColumnInfo, TableSource};
 use crate::ddl::{DdlContext, column_of_function};
 use crate::exec::json_table::{as_column, number_as_column};
 use crate::expr::json::parse_argument;
-use crate::expr::{ExprType, VariableScope, WarningLevel, Warnings};
+use crate::expr::{ExprType, SqlMode, VariableScope, Warning, WarningLevel, Warnings};
 use crate::plan::json_table::{JsonColumn, JsonNode, JsonTable, Otherwise};
 use crate::plan::planning_eval;
 
@@ -60,7 +60,8 @@ impl<'a> Binder<'a> {
         let beside = self.scope().beside.clone();
         let has_tables = !beside.is_empty();
         self.scope().see(beside);
-        let subqueries = self.scope().subqueries.len();
+        // A subquery may become a constant, and a call that waits one of the subqueries.
+        let before = (self.blocks, self.scope().subqueries.len());
         let bound = self.bind_expr(document, ExprScope::new(Clause::TableFunction)).map_err(|error| {
             let qualified = error.message.split('\'').nth(1).and_then(|name| name.rsplit('.').nth(1));
             match qualified {
@@ -71,7 +72,7 @@ impl<'a> Binder<'a> {
                 _ => error,
             }
         })?;
-        if self.scope().subqueries.len() > subqueries {
+        if (self.blocks, self.scope().subqueries.len()) != before {
             return Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to JSON_TABLE"));
         }
         Ok(bound)
@@ -168,11 +169,13 @@ impl<'a> Binder<'a> {
     /// A column as a table would have it. Text is in the connection's character set.
     fn column_of(&self, name: &str, ty: &TypeSpec) -> Result<ColumnDef, SqlError> {
         let (context, session) = (self.context, self.context.session);
+        let warnings = Warnings::default();
         let utf8mb4 = self.utf8mb4_collation();
         let ddl = DdlContext {
             catalog: context.catalog,
             database: context.database,
-            sql_mode: session.sql_mode,
+            // What is too long for a VARCHAR becomes a TEXT.
+            sql_mode: session.sql_mode.without(SqlMode::STRICT_ALL_TABLES).without(SqlMode::STRICT_TRANS_TABLES),
             character_set: session.collation_connection.charset(),
             collation_server: session.collation_connection,
             utf8mb4_collation: utf8mb4,
@@ -188,7 +191,7 @@ impl<'a> Binder<'a> {
             mandatory_roles: &[],
             reuse_policy: Default::default(),
             auto_increment: (1, 1),
-            warnings: context.warnings,
+            warnings: &warnings,
         };
         let spec = ColumnSpec {
             name: name.to_owned(),
@@ -201,7 +204,12 @@ impl<'a> Binder<'a> {
             comment: String::new(),
             without_effect: None,
         };
-        column_of_function(&spec, session.collation_connection, &ddl)
+        let column = column_of_function(&spec, session.collation_connection, &ddl)?;
+        let is_shown = |warning: &Warning| warning.code == codes::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.0;
+        for Warning { level, message, .. } in warnings.take().into_iter().filter(is_shown) {
+            context.warnings.push(level, codes::WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, message);
+        }
+        Ok(column)
     }
 }
 

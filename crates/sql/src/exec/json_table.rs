@@ -17,6 +17,7 @@ use crate::expr::Warnings;
 use crate::expr::context::EvalContext;
 use crate::expr::convert::{Strictness, convert_for_column};
 use crate::expr::json;
+use crate::expr::zero::implicit_default;
 use crate::plan::json_table::{JsonColumn, JsonNode, JsonTable, Otherwise};
 
 /// So many values are looked at between two looks at whether the statement has to end.
@@ -183,10 +184,7 @@ pub(crate) fn as_column(json: &Json, def: &ColumnDef, eval: &EvalContext<'_>) ->
         },
         _ => text(json),
     };
-    // What is cut off without being missed is not spoken of.
-    let warnings = Warnings::default();
-    let eval = EvalContext { warnings: &warnings, ..*eval };
-    let value = convert_for_column(value, def, Strictness::Strict, 1, &eval).map_err(|_| out_of_range(def))?;
+    let value = converted(value, def, eval).ok_or_else(|| out_of_range(def))?;
     Ok(match (value, &def.ty) {
         (Value::Str(text), ColumnType::Char { .. }) => {
             let end = text.iter().rposition(|byte| *byte != b' ').map_or(0, |last| last + 1);
@@ -194,6 +192,26 @@ pub(crate) fn as_column(json: &Json, def: &ColumnDef, eval: &EvalContext<'_>) ->
         }
         (value, _) => value,
     })
+}
+
+/// The value as a column has it, if it fits. What stands behind a date or a time is cut off, and nothing is said of that.
+fn converted(value: Value, def: &ColumnDef, eval: &EvalContext<'_>) -> Option<Value> {
+    let warnings = Warnings::default();
+    let eval = EvalContext { warnings: &warnings, ..*eval };
+    let is_temporal = matches!(
+        def.ty,
+        ColumnType::Date | ColumnType::Time { .. } | ColumnType::DateTime { .. } | ColumnType::Timestamp { .. }
+    );
+    if !is_temporal {
+        return convert_for_column(value, def, Strictness::Strict, 1, &eval).ok();
+    }
+    if let Ok(value) = convert_for_column(value.clone(), def, Strictness::Strict, 1, &eval) {
+        return Some(value);
+    }
+    warnings.take();
+    let nearest = convert_for_column(value, def, Strictness::Lenient, 1, &eval).ok()?;
+    let is_beyond = warnings.take().iter().any(|warning| warning.code == codes::WARN_DATA_OUT_OF_RANGE.0);
+    (!is_beyond && nearest != implicit_default(def)).then_some(nearest)
 }
 
 /// A number in the form of a column, as near as it comes.

@@ -153,20 +153,6 @@ pub(super) static SHOWN: FunctionInfo = line(
     },
 );
 
-/// Not by name: see [`super::grouping_of`]. The binder puts something else in its place.
-pub(super) static GROUPING_OF: FunctionInfo =
-    line("grouping of", 1, MANY, int, |_| Err(SqlError::unknown("a GROUPING() whose keys nobody has looked for")));
-
-/// Not by name: see [`super::grouping`].
-pub(super) static GROUPING: FunctionInfo = line("grouping", 1, MANY, int, |args| {
-    let Some(grouped) = args.int(0)? else { return Ok(Value::Null) };
-    let mut bits = 0_i64;
-    for at in 1..args.len() {
-        bits = bits << 1 | i64::from(args.int(at)?.is_some_and(|key| key >= grouped));
-    }
-    Ok(Value::Int(bits))
-});
-
 /// Not by name: see [`super::stored`].
 pub(super) static STORED: FunctionInfo = line(
     "stored",

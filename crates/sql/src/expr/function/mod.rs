@@ -11,6 +11,7 @@ mod compress;
 mod control;
 mod encoding;
 mod form;
+mod grouping;
 mod hash;
 mod info;
 pub(crate) mod json;
@@ -43,6 +44,7 @@ use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
 pub(crate) use self::form::bits_as_bytes;
+pub(crate) use self::grouping::{grouping, grouping_of, is_grouping, is_grouping_of};
 pub use self::regexp::Pattern;
 use crate::expr::beside::literal_bits;
 use crate::expr::build::{Mixed, agree, bytes_together};
@@ -328,30 +330,6 @@ pub(crate) fn coerced(arg: Expr, ty: &ExprType) -> Expr {
     let nullable = arg.ty.nullable || ty.nullable;
     let ty = ExprType { origin: None, ..ty.clone() }.nullable(nullable);
     Expr { kind: ExprKind::Call { function: Function(&control::COERCED), args: vec![arg] }, ty }
-}
-
-/// `GROUPING(args)` before it is known which keys they are.
-pub(crate) fn grouping_of(args: Vec<Expr>) -> Expr {
-    build(&control::GROUPING_OF, args, &SessionInfo::default())
-}
-
-/// The arguments of what [`grouping_of`] makes.
-pub(crate) fn is_grouping_of(expr: &Expr) -> Option<&[Expr]> {
-    match &expr.kind {
-        ExprKind::Call { function, args } if *function == Function(&control::GROUPING_OF) => Some(args),
-        _ => None,
-    }
-}
-
-/// `GROUPING` of these keys, the last of which is the lowest bit. `grouped` says how many of the first keys a row is grouped by.
-pub(crate) fn grouping(grouped: Expr, keys: &[usize]) -> Expr {
-    let args = std::iter::once(grouped).chain(keys.iter().map(|key| Expr::int(*key as i64))).collect();
-    build(&control::GROUPING, args, &SessionInfo::default())
-}
-
-/// Whether it is what [`grouping`] makes.
-pub(crate) fn is_grouping(expr: &Expr) -> bool {
-    matches!(&expr.kind, ExprKind::Call { function, .. } if *function == Function(&control::GROUPING))
 }
 
 /// What a statement's result shows of an expression: the digits of what IF or CASE has chosen.
