@@ -464,9 +464,16 @@ pub mod codes {
     pub const WINDOW_INVALID_WINDOW_FUNC_ALIAS_USE: Code = (3594, "HY000");
     pub const WINDOW_NESTED_WINDOW_FUNC_USE_IN_WINDOW_SPEC: Code = (3595, "HY000");
     pub const WINDOW_ROWS_INTERVAL_USE: Code = (3596, "HY000");
+    pub const TOO_MANY_ARGUMENTS: Code = (3601, "HY000");
+    pub const FIELD_IN_GROUPING_NOT_GROUP_BY: Code = (3602, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");
+    pub const MISSING_JSON_TABLE_VALUE: Code = (3665, "22035");
+    pub const WRONG_JSON_TABLE_VALUE: Code = (3666, "2203F");
+    pub const TF_MUST_HAVE_ALIAS: Code = (3667, "42000");
+    pub const JT_VALUE_OUT_OF_RANGE: Code = (3669, "22003");
+    pub const JT_MAX_NESTED_PATH: Code = (3670, "42000");
     pub const PARSE_ERROR_IN_DIGEST_FN: Code = (3676, "HY000");
     pub const REGEXP_BUFFER_OVERFLOW: Code = (3684, "HY000");
     pub const REGEXP_ERROR: Code = (3685, "HY000");

@@ -73,6 +73,7 @@ impl<'a> Binder<'a> {
                 let args = args.iter().map(|arg| self.bind_expr(arg, scope)).collect::<Result<Vec<_>, _>>()?;
                 self.call(&name, args)
             }
+            ("grouping", _) => self.bind_grouping(args, scope),
             ("name_const", args) if !args.iter().all(is_constant) => {
                 Err(SqlError::new(codes::WRONG_ARGUMENTS, "Incorrect arguments to NAME_CONST"))
             }

@@ -25,6 +25,7 @@ pub(crate) enum Clause {
     OrderBy,
     WindowPartition,
     WindowOrder,
+    TableFunction,
 }
 
 impl Clause {
@@ -39,6 +40,7 @@ impl Clause {
             Clause::OrderBy => "order clause",
             Clause::WindowPartition => "window partition by",
             Clause::WindowOrder => "window order by",
+            Clause::TableFunction => "a table function argument",
         }
     }
 }

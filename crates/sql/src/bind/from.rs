@@ -70,6 +70,10 @@ impl<'a> Binder<'a> {
         match table {
             sql::TableRef::Table(factor) => self.bind_factor(factor),
             sql::TableRef::Derived(derived) => self.bind_derived(derived),
+            sql::TableRef::Json(table) => {
+                let table = self.bind_json_table(table)?;
+                self.add_table(table)
+            }
             sql::TableRef::Join(join) => {
                 let left = self.bind_table_ref(&join.left)?;
                 let before = self.scope().beside.len();

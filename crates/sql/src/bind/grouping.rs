@@ -142,7 +142,7 @@ fn determined_columns(block: &Block, keys: &[Expr], columns: &Columns, depth: u3
             match &table.source {
                 TableSource::Base(base) => search.by_key(table.id, base),
                 TableSource::Derived(query) => search.by_derived(table.id, query),
-                TableSource::Virtual(_) | TableSource::Round(_) => {}
+                TableSource::Virtual(_) | TableSource::Round(_) | TableSource::Json(_) => {}
             }
         }
         if search.ids.len() == before {

@@ -24,6 +24,7 @@ pub(crate) mod expr;
 pub(crate) mod from;
 mod grouping;
 mod having;
+mod json_table;
 pub(crate) mod literal;
 mod lookup;
 mod name;

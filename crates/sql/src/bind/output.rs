@@ -124,7 +124,7 @@ pub(crate) fn named(name: Arc<str>, expr: &Expr, columns: &Columns, tables: &[Bo
     }
     match &table.source {
         TableSource::Base(base) => result.flags = result.flags.with(column_flags(&base.def, column)),
-        TableSource::Virtual(_) | TableSource::Round(_) => {}
+        TableSource::Virtual(_) | TableSource::Round(_) | TableSource::Json(_) => {}
         TableSource::Derived(query) => {
             if expr.ty.bits == Bits::Hexadecimal {
                 // It is no literal any more.

@@ -74,6 +74,12 @@ pub(crate) struct Scope {
     pub(crate) place: Place,
     /// What a LATERAL subquery may name of the tables before it, while FROM is bound.
     pub(crate) beside: Vec<Visible>,
+    /// It has a GROUP BY, so that GROUPING may be called.
+    pub(crate) has_group_by: bool,
+    /// It is called somewhere.
+    pub(crate) calls_grouping: bool,
+    /// By how many of its keys a row is grouped, if GROUPING asks for it.
+    pub(crate) grouped: Option<ColumnId>,
     /// How many of the outermost blocks its names may mean; all that are around it if this does not say.
     pub(crate) sees: Option<usize>,
 }

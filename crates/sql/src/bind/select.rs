@@ -16,7 +16,7 @@ use crate::bind::expr::{Clause, ExprScope, Windows};
 use crate::bind::name::{self, item_name};
 use crate::bind::output;
 use crate::bind::query::{Tail, position};
-use crate::bind::rollup::{is_key, read_keys};
+use crate::bind::rollup::{has_grouping, is_key};
 use crate::bind::scope::{Scope, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, Grouping, OrderItem, TableSource};
 use crate::expr::{Expr, ExprType};
@@ -51,6 +51,7 @@ impl<'a> Binder<'a> {
     }
 
     fn bind_block(&mut self, select: &'a sql::Select, tail: Tail<'a>, number: u32) -> Result<BoundQuery, SqlError> {
+        self.scope().has_group_by = select.group_by.is_some();
         let from = self.bind_from(&select.from)?;
         let filter = match &select.filter {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
@@ -62,8 +63,8 @@ impl<'a> Binder<'a> {
         let mut aliases = aliases_of(&items);
         let (keys, rollup) = self.bind_group_by(select.group_by.as_ref(), &aliases)?;
         let written = select.group_by.as_ref().map_or(&[][..], |group_by| &group_by.keys);
-        let rollup = rollup.then(|| self.roll_up(&keys, written, &mut items));
-        if rollup.is_some() {
+        let rollup = self.roll_up((&keys, written, rollup), &mut items)?;
+        if rollup.is_some() || self.scope().calls_grouping {
             aliases = aliases_of(&items);
         }
         let mut having = match &select.having {
@@ -77,12 +78,8 @@ impl<'a> Binder<'a> {
         };
         let of_result = ExprScope { windows: Windows::Allowed, ..ExprScope::of_groups(Clause::OrderBy, &aliases) };
         let mut order = self.bind_order(tail.order, of_result)?;
-        if let Some(columns) = &rollup {
-            let exprs = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
-            exprs.for_each(|expr| read_keys(expr, &keys, columns));
-            let windows = self.scope().windows.iter_mut();
-            windows.for_each(|window| window.for_each_expr_mut(&mut |expr| read_keys(expr, &keys, columns)));
-        }
+        let over_groups = having.iter_mut().chain(order.iter_mut().map(|item| &mut item.expr));
+        self.read_groups(over_groups, &keys, rollup.as_deref())?;
         let rollup = rollup.map(|columns| columns.iter().filter_map(Expr::as_column).collect());
         let limit = self.bind_limit(tail.limit)?;
         if let Some(clause) = tail.lock {
@@ -95,7 +92,8 @@ impl<'a> Binder<'a> {
         let columns = self.describe(&names, &select_exprs, &scope.tables);
         let types: Vec<ExprType> = select_exprs.iter().map(|expr| expr.ty.clone()).collect();
         let is_grouped = !keys.is_empty() || !scope.aggregates.is_empty();
-        let grouping = is_grouped.then_some(Grouping { keys, rollup, aggregates: scope.aggregates });
+        let grouping =
+            is_grouped.then_some(Grouping { keys, rollup, grouped: scope.grouped, aggregates: scope.aggregates });
         let block = Block {
             number,
             tables: scope.tables,
@@ -220,10 +218,12 @@ impl<'a> Binder<'a> {
                 },
                 None => self.bind_expr(expr, scope)?,
             };
+            if has_grouping(&key) {
+                return Err(no_key("GROUPING function"));
+            }
             if self.reads_aggregate(&key) || self.reads_own_window(&key) {
                 let name = position(expr).and_then(|number| aliases.name_at(number));
-                let message = format!("Can't group on '{}'", name.unwrap_or(expr.span.of(self.context.text)));
-                return Err(SqlError::new(codes::WRONG_GROUP_FIELD, message));
+                return Err(no_key(name.unwrap_or(expr.span.of(self.context.text))));
             }
             keys.push(key);
         }
@@ -284,6 +284,11 @@ impl<'a> Binder<'a> {
         }
         Ok(())
     }
+}
+
+/// 1056
+pub(super) fn no_key(what: &str) -> SqlError {
+    SqlError::new(codes::WRONG_GROUP_FIELD, format!("Can't group on '{what}'"))
 }
 
 fn alias_of(item: &sql::SelectItem) -> Option<String> {

@@ -19,6 +19,7 @@ use types::ColumnDef;
 use crate::bind::columns::{ColumnId, TableId};
 use crate::bind::window::BoundWindow;
 use crate::expr::{Aggregate, Expr, ExprType, SlotSet, function};
+use crate::plan::json_table::JsonTable;
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
 
@@ -147,6 +148,7 @@ impl Block {
         self.filter.iter().chain(&self.having).chain(&self.select).for_each(&mut *visit);
         self.order.iter().for_each(|item| visit(&item.expr));
         self.from.iter().for_each(|from| from.for_each_condition(visit));
+        self.tables.iter().filter_map(BoundTable::argument).for_each(&mut *visit);
         if let Some(grouping) = &self.grouping {
             grouping.keys.iter().for_each(&mut *visit);
             for aggregate in &grouping.aggregates {
@@ -166,6 +168,8 @@ pub(crate) struct Grouping {
     pub(crate) keys: Vec<Expr>,
     /// WITH ROLLUP: the column of each key.
     pub(crate) rollup: Option<Vec<ColumnId>>,
+    /// The column that says by how many of the keys a row is grouped, the first ones: GROUPING reads it.
+    pub(crate) grouped: Option<ColumnId>,
     pub(crate) aggregates: Vec<BoundAggregate>,
 }
 
@@ -218,8 +222,22 @@ impl BoundTable {
     pub(crate) fn derived(&self) -> Option<&BoundQuery> {
         match &self.source {
             TableSource::Derived(query) => Some(query),
-            TableSource::Base(_) | TableSource::Virtual(_) | TableSource::Round(_) => None,
+            TableSource::Base(_) | TableSource::Virtual(_) | TableSource::Round(_) | TableSource::Json(_) => None,
         }
+    }
+
+    /// The expression over rows of its block that its rows are made of.
+    pub(crate) fn argument(&self) -> Option<&Expr> {
+        match &self.source {
+            TableSource::Json(table) => Some(&table.document),
+            _ => None,
+        }
+    }
+
+    /// Adds the columns of its block, and of those around that, that its rows are made of.
+    pub(crate) fn collect_read(&self, columns: &mut SlotSet) {
+        self.derived().into_iter().for_each(|query| query.collect_outer(columns));
+        self.argument().into_iter().for_each(|document| document.collect_slots(columns));
     }
 
     /// The common table expression that it is, if its rows are made once for several places.
@@ -364,6 +382,8 @@ pub(crate) enum TableSource {
     Derived(Box<BoundQuery>),
     /// What the last round of a recursive CTE has given.
     Round(CteId),
+    /// JSON_TABLE.
+    Json(Box<JsonTable>),
 }
 
 /// A column of a table in FROM.
@@ -432,7 +452,9 @@ impl BoundQuery {
             BoundBody::Block(block) => {
                 let is_waiting = |table: &BoundTable| match &table.source {
                     TableSource::Derived(query) => query.waits(),
-                    TableSource::Base(_) | TableSource::Virtual(_) | TableSource::Round(_) => false,
+                    TableSource::Base(_) | TableSource::Virtual(_) | TableSource::Round(_) | TableSource::Json(_) => {
+                        false
+                    }
                 };
                 block.subqueries.iter().any(Subquery::waits) || block.tables.iter().any(is_waiting)
             }

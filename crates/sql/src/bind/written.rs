@@ -26,7 +26,7 @@ fn factors(tables: &[sql::TableRef]) -> Vec<&sql::TableFactor> {
     fn add<'t>(table: &'t sql::TableRef, found: &mut Vec<&'t sql::TableFactor>) {
         match table {
             sql::TableRef::Table(factor) => found.push(factor),
-            sql::TableRef::Derived(_) => {}
+            sql::TableRef::Derived(_) | sql::TableRef::Json(_) => {}
             sql::TableRef::Join(join) => [&join.left, &join.right].into_iter().for_each(|side| add(side, found)),
             sql::TableRef::List(tables) => tables.iter().for_each(|table| add(table, found)),
         }

@@ -61,6 +61,15 @@ pub(super) fn column_def(
     Ok(column)
 }
 
+/// A column of a table function.
+pub(crate) fn column_of_function(
+    spec: &ColumnSpec,
+    collation: CollationId,
+    context: &DdlContext<'_>,
+) -> Result<ColumnDef, SqlError> {
+    column_def(spec, collation, context)
+}
+
 /// The collation of a column's type; `BINARY` for what has no character set.
 fn collation(ty: &TypeSpec, table: CollationId, context: &DdlContext<'_>) -> Result<CollationId, SqlError> {
     let has_text =

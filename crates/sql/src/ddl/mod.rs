@@ -43,6 +43,7 @@ use crate::parse::ast::{Ddl, RowOrder, TableName, UserName};
 
 use account::UserChanges;
 pub(crate) use account::check_plugin;
+pub(crate) use column::column_of_function;
 pub(crate) use create::with_selected;
 pub(crate) use default::{local_default, with_local_defaults};
 pub(crate) use grant::{column_privileges, no_such_grantor, privileges};

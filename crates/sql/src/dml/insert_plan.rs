@@ -356,6 +356,7 @@ fn see_tables(scope: &mut Scope, block: &Block) {
             TableSource::Base(table) => TableSource::Base(table.clone()),
             TableSource::Virtual(table) => TableSource::Virtual(table.clone()),
             TableSource::Round(rows) => TableSource::Round(*rows),
+            TableSource::Json(table) => TableSource::Json(table.clone()),
             TableSource::Derived(query) => {
                 let (types, columns) = (query.types.clone(), query.columns.clone());
                 let body = BoundBody::Values(Vec::new());

@@ -152,6 +152,9 @@ impl<'p> AggregateRows<'p> {
             if let Some(mut group) = self.ordered.groups[number].take() {
                 if let Some(slots) = &self.node.rollup {
                     roll_up(&mut group.row, &self.node.keys, slots, number, context)?;
+                    if let Some(slot) = self.node.grouped {
+                        group.row[slot] = Value::Int(number as i64);
+                    }
                 }
                 self.ready.push_back(group.finish(self.node, context).await?);
             }

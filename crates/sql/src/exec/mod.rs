@@ -18,6 +18,7 @@ pub(crate) mod filter;
 mod group;
 mod hash_join;
 mod join;
+pub(crate) mod json_table;
 pub(crate) mod operator;
 mod overflow;
 pub(crate) mod query;

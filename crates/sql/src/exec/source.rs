@@ -1,4 +1,4 @@
-//! Reads virtual tables, and derived tables (subqueries in FROM, common table expressions).
+//! Reads virtual tables, derived tables (subqueries in FROM, common table expressions), and JSON_TABLE.
 //!
 //! Rows are made once and kept, in memory or in a temporary file, because the inner side of a join reads them again. A table
 //! that is read only once streams. A common table expression that stands in several places is made when the first of them is read, for all of them.
@@ -12,6 +12,7 @@ use types::Value;
 use crate::exec::apply::outer_slots;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
+use crate::exec::json_table;
 use crate::exec::operator::{Operator, passes};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
@@ -43,12 +44,16 @@ impl<'p> SourceRows<'p> {
         let width = match source {
             PlannedSource::Derived(query, _) => query.columns.len(),
             PlannedSource::Round(_, width) => *width,
+            PlannedSource::Json(table) => table.width,
             PlannedSource::Virtual(table) => table.columns().len(),
             PlannedSource::Base(table) => table.def.columns.len(),
         };
         let mut outer = Vec::new();
         if let PlannedSource::Derived(query, _) = source {
             outer_slots(query, &mut outer);
+        }
+        if let PlannedSource::Json(table) = source {
+            outer = table.document.slots().into_vec();
         }
         SourceRows {
             node,
@@ -91,6 +96,7 @@ impl<'p> SourceRows<'p> {
                 table.rows(context, &wanted, &mut rows).await?;
                 kept(Arc::new(rows))
             }
+            PlannedSource::Json(table) => kept(Arc::new(json_table::rows(table, &self.seed, context).await?)),
             PlannedSource::Base(_) => return Err(SqlError::unknown("a table of the engine is read by an index")),
         };
         Ok(())

@@ -89,7 +89,7 @@ pub(crate) async fn plan_block(
     };
     let results = block.grouping.as_ref().map(|grouping| {
         let aggregates = grouping.aggregates.iter().map(|aggregate| aggregate.id).collect();
-        (aggregates, grouping.rollup.clone().unwrap_or_default())
+        (aggregates, grouping.rollup.iter().flatten().copied().chain(grouping.grouped).collect())
     });
     let (aggregates, keys) = results.unwrap_or_default();
     let windows = block.made_by_windows().collect();
@@ -143,6 +143,10 @@ async fn plan_tables(
             TableSource::Round(rows) => PlannedSource::Round(rows, table.columns.len()),
             TableSource::Base(base) => PlannedSource::Base(base),
             TableSource::Virtual(source) => PlannedSource::Virtual(source),
+            TableSource::Json(mut table) => {
+                layout.lay_all([&mut table.document]);
+                PlannedSource::Json(table)
+            }
             TableSource::Derived(query) => {
                 let mut plan = plan_query(context, columns, *query).await?;
                 layout.lay_outer(&mut plan);
@@ -319,12 +323,16 @@ fn plan_joins(
     Ok((joined, planner.is_greedy.get()))
 }
 
+/// Rows of a document, as MySQL guesses.
+const JSON_ROWS: f64 = 2.0;
+
 /// Rows of a table, before its own plan is made.
 fn rough_rows_of(engine: &Engine, table: &BoundTable) -> f64 {
     match &table.source {
         TableSource::Base(base) => (engine.estimate_rows(base) as f64).max(1.0),
         TableSource::Virtual(_) => 50.0,
         TableSource::Round(_) => ROUND_ROWS,
+        TableSource::Json(_) => JSON_ROWS,
         TableSource::Derived(query) => rough_rows(engine, query),
     }
 }
@@ -443,8 +451,8 @@ fn group(of: (&Block, &Columns), node: Node, grouping: Grouping, facts: &[Option
     }
     let aggregates = grouping.aggregates.into_iter().map(|aggregate| (aggregate.call, aggregate.id)).collect();
     let ordered = together || sorted;
-    let (keys, rollup) = (grouping.keys, grouping.rollup);
-    Node::Aggregate(Box::new(AggregateNode { input, keys, ordered, rollup, aggregates }))
+    let Grouping { keys, rollup, grouped, .. } = grouping;
+    Node::Aggregate(Box::new(AggregateNode { input, keys, ordered, rollup, grouped, aggregates }))
 }
 
 /// Whether the rows of a group come one after the other, because of the index that the first table is read by.

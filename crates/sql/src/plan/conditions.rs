@@ -101,7 +101,7 @@ impl<'b> Dependencies<'b> {
     /// Tables whose columns one of the block's own tables reads.
     pub(crate) fn of_table(&self, table: usize) -> TableSet {
         let (mut needs, mut read) = (Needs::default(), SlotSet::default());
-        self.block.tables[table].derived().into_iter().for_each(|query| query.collect_outer(&mut read));
+        self.block.tables[table].collect_read(&mut read);
         read.iter().for_each(|id| self.add_column(id, &mut needs));
         needs.tables
     }

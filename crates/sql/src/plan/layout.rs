@@ -101,7 +101,7 @@ impl Layout {
         }
     }
 
-    fn lay_all<'e>(&self, exprs: impl IntoIterator<Item = &'e mut Expr>) {
+    pub(crate) fn lay_all<'e>(&self, exprs: impl IntoIterator<Item = &'e mut Expr>) {
         exprs.into_iter().for_each(|expr| self.lay(expr));
     }
 
@@ -192,10 +192,10 @@ impl Layout {
     }
 
     fn lay_aggregate(&self, aggregate: &mut AggregateNode) {
-        let AggregateNode { input, keys, rollup, aggregates, .. } = aggregate;
+        let AggregateNode { input, keys, rollup, grouped, aggregates, .. } = aggregate;
         self.lay_node(input);
         self.lay_all(keys);
-        rollup.iter_mut().flatten().for_each(|slot| *slot = self.slot(*slot));
+        rollup.iter_mut().flatten().chain(grouped).for_each(|slot| *slot = self.slot(*slot));
         for (call, slot) in aggregates {
             let call = Arc::make_mut(call);
             self.lay_all(call.args.iter_mut().chain(call.order_by.iter_mut().map(|(expr, _)| expr)));
@@ -210,7 +210,7 @@ pub(crate) fn used_columns(block: &Block) -> SlotSet {
     block.subqueries.iter().for_each(|subquery| _ = used.insert(subquery.id));
     if let Some(grouping) = &block.grouping {
         grouping.aggregates.iter().for_each(|aggregate| _ = used.insert(aggregate.id));
-        grouping.rollup.iter().flatten().for_each(|key| _ = used.insert(*key));
+        grouping.rollup.iter().flatten().chain(&grouping.grouped).for_each(|key| _ = used.insert(*key));
     }
     block.made_by_windows().for_each(|id| _ = used.insert(id));
     block.tables.iter().filter_map(|table| table.image).for_each(|image| _ = used.insert(image));
@@ -222,7 +222,7 @@ pub(crate) fn read_columns(block: &Block) -> SlotSet {
     let mut columns = SlotSet::default();
     block.for_each_expr(&mut |expr| expr.collect_slots(&mut columns));
     block.subqueries.iter().flat_map(|subquery| &subquery.query).for_each(|query| query.collect_outer(&mut columns));
-    block.tables.iter().filter_map(BoundTable::derived).for_each(|query| query.collect_outer(&mut columns));
+    block.tables.iter().for_each(|table| table.collect_read(&mut columns));
     columns
 }
 

@@ -29,6 +29,7 @@ mod explain;
 mod join;
 mod join_order;
 mod join_outer;
+pub(crate) mod json_table;
 pub(crate) mod layout;
 mod nest;
 pub(crate) mod node;
@@ -134,7 +135,7 @@ pub(crate) enum PlanKind {
 }
 
 /// For values that are the same whenever the statement runs.
-fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
+pub(crate) fn planning_eval<'a>(context: &PlanContext<'a>, warnings: &'a Warnings) -> EvalContext<'a> {
     EvalContext::new(context.session, context.host, context.host.clock_now(), warnings)
 }
 

@@ -13,6 +13,7 @@ use crate::bind::window::{BoundCall, Frame};
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
+use crate::plan::json_table::JsonTable;
 use crate::plan::layout::Layout;
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
@@ -156,6 +157,8 @@ pub(crate) enum PlannedSource {
     Derived(Box<QueryPlan>, Option<CteId>),
     /// The rows of a recursive CTE's last round, with so many values each.
     Round(CteId, usize),
+    /// JSON_TABLE, whose document is over rows of the block.
+    Json(Box<JsonTable>),
 }
 
 /// A subquery with its plan.
@@ -333,6 +336,8 @@ pub(crate) struct AggregateNode {
     pub(crate) ordered: bool,
     /// WITH ROLLUP: the slot of each key, NULL in totals over it.
     pub(crate) rollup: Option<Vec<usize>>,
+    /// The slot for by how many keys a row is grouped, if anybody asks.
+    pub(crate) grouped: Option<usize>,
     pub(crate) aggregates: Vec<(Arc<Aggregate>, usize)>,
 }
 

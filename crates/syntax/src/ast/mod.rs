@@ -2,6 +2,7 @@
 
 mod change;
 mod expr;
+mod json_table;
 mod mention;
 mod name;
 mod query;
@@ -14,6 +15,7 @@ pub use expr::{
     ArithmeticOp, BinaryOp, BitOp, Call, CallClauses, Case, CastCharset, CastType, CompareOp, Expr, ExprKind, IsTest,
     JsonBehavior, JsonValue, Literal, Match, MatchMode, Quantified, TemporalKind, Text, TrimSide, UnaryOp, When,
 };
+pub use json_table::{JsonColumn, JsonTable, JsonTableValue};
 pub use mention::Mention;
 pub use name::{ColumnPath, Name, TablePath};
 pub use query::{

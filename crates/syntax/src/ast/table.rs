@@ -1,6 +1,6 @@
 //! What FROM names.
 
-use super::{Expr, Name, Query, TablePath};
+use super::{Expr, JsonTable, Name, Query, TablePath};
 use crate::span::Span;
 
 /// A part of FROM.
@@ -10,6 +10,8 @@ pub enum TableRef {
     Table(Box<TableFactor>),
     /// `(query) AS alias`
     Derived(Box<Derived>),
+    /// `JSON_TABLE (…) AS alias`
+    Json(Box<JsonTable>),
     /// `a JOIN b`
     Join(Box<Join>),
     /// `(a, b JOIN c)`: what its parentheses hold, which are joined with one another first.

@@ -51,7 +51,7 @@ impl<'a> Parser<'a> {
         }
         if !clauses.distinct && is(&name.text, "COUNT") && self.accept_token(&Token::Star) {
             clauses.star = true;
-        } else if !self.next_is(&Token::RParen) {
+        } else if !self.next_is(&Token::RParen) || is(&name.text, "GROUPING") {
             args = self.list(Self::expr)?;
         }
         if is_aggregate {

@@ -7,7 +7,7 @@
 //! | [`operand`] | what stands between them: literals, names, parentheses, CASE |
 //! | [`call`], [`special`] | calls, and those that are written with words between their arguments; [`cast`] types of CAST |
 //! | [`window`] | OVER and WINDOW |
-//! | [`query`], [`table`] | queries; FROM |
+//! | [`query`], [`table`], [`json_table`] | queries; FROM |
 //! | [`change`] | INSERT, REPLACE, UPDATE, DELETE |
 //!
 //! The grammar is that of MySQL 9.7 with what MariaDB 11.8 has besides: a text is an error here if it is one to both. Where both read a text in
@@ -23,6 +23,7 @@ mod cast;
 mod change;
 mod cursor;
 mod expr;
+mod json_table;
 mod operand;
 mod query;
 mod special;
@@ -122,6 +123,11 @@ impl<'a> Parser<'a> {
             has_with: false,
             mentions: Vec::new(),
         }
+    }
+
+    /// The modes by which it reads.
+    pub(crate) fn mode(&self) -> SqlMode {
+        self.mode
     }
 
     /// Bounds the depth: 1436 for what is nested deeper. A usual stack has room for [`USUAL_DEPTH`] of it.

@@ -144,7 +144,9 @@ impl<'a> Parser<'a> {
             return self.derived(query, true);
         }
         if self.next_are("JSON_TABLE") && self.peek_at(1) == Some(&Token::LParen) {
-            return Err(ParseError::not_supported("JSON_TABLE"));
+            self.skip(1);
+            self.count_table()?;
+            return self.json_table();
         }
         if self.accept_token(&Token::LBrace) {
             // ODBC's `{OJ a LEFT JOIN b ON …}`
@@ -182,7 +184,7 @@ impl<'a> Parser<'a> {
         if self.accept("PARTITION") { self.parenthesized(Self::name) } else { Ok(Vec::new()) }
     }
 
-    fn table_alias(&mut self) -> Parsed<Option<Name>> {
+    pub(super) fn table_alias(&mut self) -> Parsed<Option<Name>> {
         let is_alias = match self.peek() {
             Some(Token::Name(_)) => true,
             Some(Token::Word(word)) => may_be_alias(word),
@@ -229,7 +231,7 @@ impl<'a> Parser<'a> {
         let first = self.joins_behind(first)?;
         let tables = self.list_behind(first, Self::joined_tables)?;
         Ok(match <[TableRef; 1]>::try_from(tables) {
-            Ok([table @ (TableRef::Table(_) | TableRef::Derived(_) | TableRef::List(_))]) => table,
+            Ok([table @ (TableRef::Table(_) | TableRef::Derived(_) | TableRef::Json(_) | TableRef::List(_))]) => table,
             Ok([join]) => TableRef::List(vec![join]),
             Err(tables) => TableRef::List(tables),
         })

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::Token;
+use crate::{Parser, Token};
 
 use super::timestamps::TimestampColumn;
 use super::tokens::Tokens;
@@ -282,6 +282,24 @@ pub(super) fn type_spec(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
     type_modifiers(tokens, &mut ty)?;
     if ty.name == "varchar" && ty.length.is_none() || ty.name == "varbinary" && ty.length.is_none() {
         return tokens.unexpected();
+    }
+    Ok(ty)
+}
+
+/// The type of a column that is no table's, with its COLLATE.
+pub(crate) fn column_type(parser: &mut Parser<'_>) -> Parsed<TypeSpec> {
+    let mode = parser.mode();
+    let mut tokens = Tokens::new(std::mem::replace(parser, Parser::new(Vec::new(), "", mode)), mode);
+    let ty = plain_type(&mut tokens);
+    *parser = tokens.into_parser();
+    ty
+}
+
+/// A type, with its COLLATE.
+pub(super) fn plain_type(tokens: &mut Tokens<'_>) -> Parsed<TypeSpec> {
+    let mut ty = type_spec(tokens)?;
+    if is_text(&ty) && tokens.accept("COLLATE") {
+        ty.collation = Some(tokens.collation()?);
     }
     Ok(ty)
 }

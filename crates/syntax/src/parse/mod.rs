@@ -60,6 +60,7 @@ use types::SqlMode;
 
 pub use self::both_dialects::LogChanges;
 pub use self::both_dialects::for_log;
+pub(crate) use self::column::column_type;
 pub use self::declared_charset::conflict as conflict_of_charsets;
 pub(crate) use self::program::{end as end_of_program, may_hold_semicolons};
 pub use self::rewrite::{Foreign, in_our_words};

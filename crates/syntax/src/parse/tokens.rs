@@ -56,6 +56,11 @@ impl<'a> Tokens<'a> {
         }
     }
 
+    /// The parser, at the place that was reached.
+    pub(super) fn into_parser(self) -> Parser<'a> {
+        self.parser
+    }
+
     /// What was found on the way, behind the last token.
     pub(super) fn notes(&mut self, comments: Comments) -> Option<Box<Notes>> {
         let notes = std::mem::take(&mut self.notes);

@@ -5,6 +5,7 @@
 
 mod change;
 mod expr;
+mod json_table;
 mod program;
 mod query;
 mod written;

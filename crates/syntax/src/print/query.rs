@@ -170,6 +170,7 @@ impl Display for TableRef {
         match self {
             TableRef::Table(table) => table.fmt(f),
             TableRef::Derived(derived) => derived.fmt(f),
+            TableRef::Json(table) => table.fmt(f),
             TableRef::Join(join) => join.fmt(f),
             TableRef::List(tables) => write!(f, "({})", List(tables)),
         }

@@ -26,6 +26,11 @@ fn joins() {
 }
 
 #[test]
+fn json_table() {
+    check("json_table");
+}
+
+#[test]
 fn grouping() {
     check("grouping");
 }

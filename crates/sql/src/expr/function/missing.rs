@@ -12,7 +12,6 @@ const MISSING: &[&str] = &[
     "geometrycollection",
     "get_dd_create_options",
     "group_replication_get_write_concurrency",
-    "grouping",
     "icu_version",
     "json_duality_object",
     "json_table",

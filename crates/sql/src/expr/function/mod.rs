@@ -11,6 +11,7 @@ mod compress;
 mod control;
 mod encoding;
 mod form;
+mod grouping;
 mod hash;
 mod info;
 pub(crate) mod json;
@@ -43,6 +44,7 @@ use types::{CollationId, Date, DateTime, Time, Value};
 
 pub(crate) use self::encoding::hex_text;
 pub(crate) use self::form::bits_as_bytes;
+pub(crate) use self::grouping::{grouping, grouping_of, is_grouping, is_grouping_of};
 pub use self::regexp::Pattern;
 use crate::expr::beside::literal_bits;
 use crate::expr::build::{Mixed, agree, bytes_together};

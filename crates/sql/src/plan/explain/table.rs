@@ -301,6 +301,9 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
         if matches!(table.source, PlannedSource::Round(..)) {
             row.extra.push("Recursive".into());
         }
+        if matches!(table.source, PlannedSource::Json(_)) {
+            row.extra.extend(["Table function: json_table", "Using temporary"].map(Into::into));
+        }
         if !access.filter.is_empty() {
             row.extra.push("Using where".into());
         }

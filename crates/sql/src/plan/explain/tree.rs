@@ -209,6 +209,7 @@ impl Tree {
                 return self.query(query, depth + 2);
             }
             (_, PlannedSource::Round(..)) => format!("Scan new records on {}", table.alias),
+            (_, PlannedSource::Json(_)) => "Materialize table function".into(),
             _ => format!("Table scan on {}", table.alias),
         };
         self.line(depth, &format!("{what}  (rows={rows})"));

@@ -120,6 +120,11 @@ impl Block {
         self.filter.iter_mut().chain(&mut self.having).chain(&mut self.select).for_each(&mut *visit);
         self.order.iter_mut().for_each(|item| visit(&mut item.expr));
         self.from.iter_mut().for_each(|from| from.for_each_condition_mut(visit));
+        for table in &mut self.tables {
+            if let TableSource::Json(table) = &mut table.source {
+                visit(&mut table.document);
+            }
+        }
         if let Some(grouping) = &mut self.grouping {
             grouping.keys.iter_mut().for_each(&mut *visit);
             for aggregate in &mut grouping.aggregates {

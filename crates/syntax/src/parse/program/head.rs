@@ -229,9 +229,5 @@ fn trigger(tokens: &mut Tokens<'_>) -> Parsed<Trigger> {
 
 /// A type as columns have it, with its collation.
 pub(super) fn plain_type(tokens: &mut Tokens<'_>) -> Parsed<crate::statement::TypeSpec> {
-    let mut ty = column::type_spec(tokens)?;
-    if column::is_text(&ty) && tokens.accept("COLLATE") {
-        ty.collation = Some(tokens.collation()?);
-    }
-    Ok(ty)
+    column::plain_type(tokens)
 }
