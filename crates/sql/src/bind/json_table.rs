@@ -20,7 +20,7 @@ use crate::expr::{ExprType, SqlMode, VariableScope, Warning, WarningLevel, Warni
 use crate::plan::json_table::{JsonColumn, JsonNode, JsonTable, Otherwise};
 use crate::plan::planning_eval;
 
-/// So many NESTED PATHs may one table have.
+/// So many paths may one table have, its own and NESTED ones.
 const NESTED_MAX: usize = 16;
 
 /// The width of an ordinality in results.
@@ -86,8 +86,7 @@ impl<'a> Binder<'a> {
         columns: &mut Columns<'_>,
     ) -> Result<usize, SqlError> {
         let node = columns.nodes.len();
-        // The first is the table's own.
-        if node > NESTED_MAX {
+        if node >= NESTED_MAX {
             let message =
                 format!("More than supported {NESTED_MAX} NESTED PATHs were found in JSON_TABLE '{}'", columns.alias);
             return Err(SqlError::new(codes::JT_MAX_NESTED_PATH, message));
