@@ -16,7 +16,7 @@ use types::ColumnDef;
 use crate::bind::Binder;
 use crate::bind::from::{named_columns, unnamed_table};
 use crate::bind::query::Tail;
-use crate::bind::scope::Scope;
+use crate::bind::scope::{Scope, not_unique};
 use crate::bind::set_operation::{column_of, conform, wrong_column_count};
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, CteId, CteUses, FromTree, JoinKind, Recursion, SetKind,
@@ -63,9 +63,13 @@ struct UnderWay {
 
 impl<'a> Binder<'a> {
     /// Adds what WITH names to the names that a query may have for tables.
-    pub(crate) fn add_ctes(&mut self, with: &'a sql::With) {
+    pub(crate) fn add_ctes(&mut self, with: &'a sql::With) -> Result<(), SqlError> {
+        let before = self.ctes.len();
         for cte in &with.ctes {
             let name = cte.name.text.to_string();
+            if self.ctes[before..].iter().any(|other| other.name == name) {
+                return Err(not_unique(&name));
+            }
             let columns = cte.columns.iter().map(|column| column.text.to_string()).collect();
             let visible = self.ctes.len() + usize::from(with.recursive);
             let uses = Arc::new(CteUses { id: self.next_cte(), count: AtomicUsize::new(0) });
@@ -82,6 +86,7 @@ impl<'a> Binder<'a> {
                 under_way: None,
             });
         }
+        Ok(())
     }
 
     fn next_cte(&mut self) -> CteId {
@@ -147,7 +152,7 @@ impl<'a> Binder<'a> {
         (first, others): (&'a sql::Body, &'a [sql::SetBranch]),
     ) -> Result<BoundQuery, SqlError> {
         if let Some(with) = &query.with {
-            self.add_ctes(with);
+            self.add_ctes(with)?;
         }
         self.under_way(at).is_union = true;
         let (mut seeds, mut steps) = (Vec::new(), Vec::new());

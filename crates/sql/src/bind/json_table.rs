@@ -20,8 +20,8 @@ use crate::expr::{ExprType, SqlMode, VariableScope, Warning, WarningLevel, Warni
 use crate::plan::json_table::{JsonColumn, JsonNode, JsonTable, Otherwise};
 use crate::plan::planning_eval;
 
-/// So many paths may one table have, its own and NESTED ones.
-const NESTED_MAX: usize = 16;
+/// So many paths may one table have, its own and NESTED ones: one less than MySQL says when there are more.
+const PATHS_MAX: usize = 15;
 
 /// The width of an ordinality in results.
 const ORDINALITY_LENGTH: u32 = 10;
@@ -86,9 +86,8 @@ impl<'a> Binder<'a> {
         columns: &mut Columns<'_>,
     ) -> Result<usize, SqlError> {
         let node = columns.nodes.len();
-        if node >= NESTED_MAX {
-            let message =
-                format!("More than supported {NESTED_MAX} NESTED PATHs were found in JSON_TABLE '{}'", columns.alias);
+        if node >= PATHS_MAX {
+            let message = format!("More than supported 16 NESTED PATHs were found in JSON_TABLE '{}'", columns.alias);
             return Err(SqlError::new(codes::JT_MAX_NESTED_PATH, message));
         }
         let path = read_path(path)?;

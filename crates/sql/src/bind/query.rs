@@ -35,7 +35,7 @@ impl<'a> Binder<'a> {
     fn bind_query_in(&mut self, query: &'a sql::Query, lock: Option<&'a sql::Lock>) -> Result<BoundQuery, SqlError> {
         let ctes = self.ctes.len();
         if let Some(with) = &query.with {
-            self.add_ctes(with);
+            self.add_ctes(with)?;
         }
         if lock.is_some() && !query.locks.is_empty() {
             return Err(locked_twice(query));

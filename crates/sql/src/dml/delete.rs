@@ -46,7 +46,7 @@ pub(crate) async fn plan_delete<'a>(
         return Err(SqlError::not_supported("RETURNING"));
     }
     if let Some(with) = &delete.with {
-        binder.add_ctes(with);
+        binder.add_ctes(with)?;
     }
     let number = binder.next_block();
     binder.scopes.push(Scope::default());

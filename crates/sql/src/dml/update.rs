@@ -51,7 +51,7 @@ pub(crate) async fn plan_update<'a>(
 ) -> Result<UpdatePlan, SqlError> {
     let ignore = update.ignore;
     if let Some(with) = &update.with {
-        binder.add_ctes(with);
+        binder.add_ctes(with)?;
     }
     let number = binder.next_block();
     binder.scopes.push(Scope::default());

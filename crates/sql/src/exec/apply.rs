@@ -224,6 +224,8 @@ impl<'p> SubqueryRun<'p> {
             match encode(comparisons, &pair) {
                 Some(key) if keys.contains(&key) => return Ok(Some(true)),
                 Some(_) if !kept.nulls => return Ok(Some(false)),
+                // Beside a NULL, of which only rows of several values may say more.
+                _ if comparisons.len() == 1 => return Ok(None),
                 _ => {}
             }
         }

@@ -72,7 +72,8 @@ impl JoinPlanner<'_> {
         }
         let needs = nest.needs();
         let Nest { tables, outer, mut conditions, straight, .. } = nest;
-        let order = self.table_order(&tables, &conditions, available, straight, wanted);
+        let laterals = tables.iter().map(|table| self.needed_before(*table, &tables, &outer)).collect();
+        let order = self.table_order((&tables, laterals), &conditions, available, straight, wanted);
         let mut joined: Option<Joined> = None;
         let mut present = available;
         let mut outer: Vec<Option<OuterJoin>> = outer.into_iter().map(Some).collect();
@@ -104,6 +105,19 @@ impl JoinPlanner<'_> {
             joined.node = guarded(guard, joined.node);
         }
         Ok(joined)
+    }
+
+    /// Which of some tables have to be joined before one of them that reads others (LATERAL): those; if an outer join adds one of those, all that are
+    /// before it in the text, so that the outer join is there, too.
+    fn needed_before(&self, table: usize, tables: &[usize], outer: &[OuterJoin]) -> TableSet {
+        let set =
+            |tables: &[usize]| tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+        let needed = TableSet(self.laterals[table].0 & set(tables).0);
+        let place = tables.iter().position(|other| *other == table).unwrap_or_default();
+        match outer.iter().any(|join| join.tables.meets(self.laterals[table])) {
+            true => needed.with(set(&tables[..place])),
+            false => needed,
+        }
     }
 
     /// Conditions that need no table of the nest: they are checked once, before anything is read.

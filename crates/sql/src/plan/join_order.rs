@@ -28,7 +28,7 @@ impl JoinPlanner<'_> {
     /// In which order to join.
     pub(super) fn table_order(
         &self,
-        tables: &[usize],
+        (tables, laterals): (&[usize], Vec<TableSet>),
         conditions: &[Condition],
         available: TableSet,
         straight: bool,
@@ -37,7 +37,7 @@ impl JoinPlanner<'_> {
         if straight || self.block.straight_join || tables.len() < 2 {
             return tables.to_vec();
         }
-        let search = Search::new(self, tables, conditions, available, wanted);
+        let search = Search { laterals, ..Search::new(self, tables, conditions, available, wanted) };
         search.cheapest().unwrap_or_else(|| {
             self.is_greedy.set(true);
             search.greedy()
@@ -54,6 +54,8 @@ struct Search<'s> {
     wanted: Wanted<'s>,
     /// Per table of `tables`, those that conditions join it to.
     neighbours: Vec<TableSet>,
+    /// Per table of `tables`, those of them that have to be there before it.
+    laterals: Vec<TableSet>,
     /// By table of `tables` and its neighbours that are there.
     steps: RefCell<HashMap<(usize, TableSet), Step>>,
 }
@@ -92,7 +94,16 @@ impl<'s> Search<'s> {
             joined.fold(TableSet::default(), TableSet::with).without(own)
         };
         let neighbours = tables.iter().map(of).collect();
-        Search { planner, tables, conditions, available, wanted, neighbours, steps: RefCell::default() }
+        Search {
+            planner,
+            tables,
+            conditions,
+            available,
+            wanted,
+            neighbours,
+            laterals: Vec::new(),
+            steps: RefCell::default(),
+        }
     }
 
     /// All of a set of places in `tables`, as tables of the block.
@@ -101,13 +112,13 @@ impl<'s> Search<'s> {
         there.fold(self.available, |set, place| set.with(TableSet::one(self.tables[place])))
     }
 
-    /// The tables that have to be there before one, which reads them: LATERAL.
-    fn laterals(&self, place: usize) -> TableSet {
-        self.planner.laterals[self.tables[place]]
+    /// Whether it reads tables before it.
+    fn is_lateral(&self, place: usize) -> bool {
+        !self.planner.laterals[self.tables[place]].is_empty()
     }
 
     fn is_free(&self, place: usize, present: TableSet) -> bool {
-        self.laterals(place).is_within(present)
+        self.laterals[place].is_within(present)
     }
 
     /// Which tables may come next: those that a condition joins to one that is there, if there is any such table.
@@ -123,7 +134,7 @@ impl<'s> Search<'s> {
                     let needs = condition.needs.tables;
                     needs.is_within(here) && needs.meets(table) && needs.meets(present)
                 });
-            if joins || !self.laterals(place).is_empty() {
+            if joins || self.is_lateral(place) {
                 joined |= 1 << place;
             }
         }
@@ -220,7 +231,7 @@ impl<'s> Search<'s> {
         let mut left: Vec<usize> = (0..self.tables.len()).filter(|place| *place != first).collect();
         while !left.is_empty() {
             let free: Vec<usize> = left.iter().copied().filter(|place| self.is_free(*place, present)).collect();
-            let is_joined = |place: &usize| self.neighbours[*place].meets(present) || !self.laterals(*place).is_empty();
+            let is_joined = |place: &usize| self.neighbours[*place].meets(present) || self.is_lateral(*place);
             let joined: Vec<usize> = free.iter().copied().filter(is_joined).collect();
             let candidates = if joined.is_empty() { &free } else { &joined };
             let steps = candidates.iter().map(|&place| (place, self.step(place, present, rows, false)));
@@ -267,7 +278,7 @@ impl<'s> Search<'s> {
         let base = self.planner.base_rows(table, &local);
         let hashed = local.iter().any(|condition| self.planner.is_equality_with(condition, own, there));
         let each = if hashed { PROBE_COST } else { base * PAIR_COST };
-        if !self.laterals(place).is_empty() {
+        if self.is_lateral(place) {
             // It is made again for each row.
             let each = self.planner.source_rows[table] * 2.0;
             return Step { by_scan: (f64::INFINITY, 0.0), by_lookup: Some(each), rows };

@@ -5,7 +5,7 @@
 
 use base::SqlError;
 
-use crate::expr::Expr;
+use crate::expr::{CompareOp, Expr, build};
 use crate::plan::access::Interval;
 use crate::plan::conditions::{Condition, TableSet};
 use crate::plan::join::{JoinPlanner, Joined, Wanted, take};
@@ -37,7 +37,7 @@ impl JoinPlanner<'_> {
         let inner = self.plan(nest, present, Wanted { order: &[], rows: None })?;
         let rows = before.rows * outer.rows.of_one(inner.rows);
         let (inner, method, conditions, ordered) = match hashed {
-            Some((once, keys, rest)) if !looks_up(&inner.node, present, self) => {
+            Some((once, keys, rest)) if !looks_up(&inner.node, present, self) || reads_much(&inner.node) => {
                 (once, JoinMethod::Hash(keys), rest, false)
             }
             _ => (inner.node, JoinMethod::NestedLoop, Vec::new(), before.ordered),
@@ -63,8 +63,49 @@ impl JoinPlanner<'_> {
         if keys.is_empty() {
             return Ok(None);
         }
+        // What is equal to the same value before is equal to each other.
+        for (number, key) in keys.iter().enumerate() {
+            for other in keys[..number].iter().filter(|other| other.outer == key.outer) {
+                let equal = build::compare(CompareOp::Eq, other.inner.clone(), key.inner.clone())?;
+                alone.conditions.push(Condition::new(equal, &self.dependencies, tables));
+            }
+        }
+        if !is_connected(&alone) {
+            return Ok(None);
+        }
         let inner = self.plan(alone, TableSet::default(), Wanted { order: &[], rows: None })?;
         Ok(Some((inner.node, keys, rest.into_iter().map(|condition| condition.expr).collect())))
+    }
+}
+
+/// Whether conditions join all tables of a nest: no product is made for a hash join.
+fn is_connected(nest: &Nest) -> bool {
+    let own = nest.tables.iter().fold(TableSet::default(), |set, table| set.with(TableSet::one(*table)));
+    let Some(first) = nest.tables.first() else { return true };
+    let mut reached = TableSet::one(*first);
+    loop {
+        let joined = nest.conditions.iter().map(|condition| TableSet(condition.needs.tables.0 & own.0));
+        let more = joined.filter(|tables| tables.meets(reached)).fold(reached, TableSet::with);
+        if more == reached {
+            return own.is_within(reached);
+        }
+        reached = more;
+    }
+}
+
+/// Whether more than look-ups is done each time that a node is opened.
+fn reads_much(node: &Node) -> bool {
+    match node {
+        Node::One | Node::Nothing(_) => false,
+        Node::Access(access) => match &access.method {
+            AccessMethod::Index(index, _) => index.parts.is_empty(),
+            AccessMethod::All { .. } => true,
+        },
+        Node::Join(join) => {
+            !matches!(join.method, JoinMethod::NestedLoop) || reads_much(&join.outer) || reads_much(&join.inner)
+        }
+        Node::Filter { input, .. } | Node::Apply { input, .. } => reads_much(input),
+        _ => true,
     }
 }
 

@@ -21,10 +21,8 @@ pub(crate) fn gives_order(access: &IndexAccess, table: &Table, order: &[OrderIte
         }
         // Parts that have one value do not matter; others have to be the wanted ones, in turn.
         while keys.next_if(|key| fixed(key.column)).is_some() {}
-        let Some(key) = keys.next() else {
-            // All parts are used up: a whole key (with the primary key behind it) names one row.
-            return Some(backwards.unwrap_or(false));
-        };
+        // All parts are used up: a whole key (with the primary key behind it) names one row of the table, which has one value of the column.
+        let Some(key) = keys.next() else { continue };
         // However many intervals and combinations of them there are: they are read in the order of the keys.
         if key.column != column || key.prefix_chars.is_some() {
             return None;

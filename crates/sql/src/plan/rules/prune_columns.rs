@@ -21,6 +21,10 @@ pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), 
     }
     let used = used_columns(block);
     for table in &mut block.tables {
+        // Others may read what this block does not.
+        if table.made_once().is_some() {
+            continue;
+        }
         if let TableSource::Derived(query) = &mut table.source {
             prune(query, table.id, &used, rewrite.columns);
         }
