@@ -91,7 +91,7 @@ pub enum CatalogChange {
     RenameTables(Vec<(TableName, TableName)>),
     /// ALTER TABLE, CREATE INDEX, DROP INDEX
     AlterTable(Box<AlterTable>),
-    /// ANALYZE TABLE: nothing in the catalog. Whoever applies the log collects statistics of its own.
+    /// ANALYZE TABLE: nothing in the catalog. A server that applies the log collects statistics of its own.
     Analyze(Vec<TableName>),
     /// ANALYZE TABLE … UPDATE HISTOGRAM and DROP HISTOGRAM: those of columns by name, `None` drops.
     Histograms(TableName, Vec<(String, Option<Arc<str>>)>),

@@ -1,4 +1,4 @@
-//! Some keys of a tree, each kept with the same chance: what stands for all of them where nobody has the time to look at all.
+//! Some keys of a tree, each kept with the same chance: a sample, where looking at all of them would take too long.
 //!
 //! Each key that joins has a *rank* that is made from how many came before it: half of the keys have at least rank 1, a quarter at least 2, and
 //! so on. Keys of [`Marks::lowest`] and above are marks, so a mark stands for `2^lowest` keys; at [`MARKS_MAX`] the lowest rank goes.

@@ -161,7 +161,7 @@ impl IndexTree {
         }
     }
 
-    /// About how many keys with a value a range has. Up to `exact` keys are looked at; what is more is told from the marks.
+    /// About how many keys with a value a range has. Up to `exact` keys are looked at; the others are estimated from the marks.
     pub(crate) fn count(&self, range: Range<'_>, exact: usize) -> usize {
         let (mut keys, mut rows) = (0, 0);
         let ended = self.walk(range, false, |_, chain| {

@@ -190,14 +190,14 @@ impl<'t> Tally<'t> {
         Ok(())
     }
 
-    /// All entries, told from some.
+    /// All entries, estimated from some.
     async fn estimate(&mut self, drawn: &Drawn, turn: &ThreadTurn, core: &Core) -> Result<()> {
         self.rows = drawn.rows;
         let each = drawn.rows / drawn.entries.len().max(1) as f64;
         for entry in &drawn.entries {
             let mut sharing = f64::INFINITY;
             for parts in 1..=self.prefixes.len() {
-                // Whoever is alone with fewer parts is alone with more.
+                // An entry that is alone with fewer parts is alone with more.
                 if sharing > 1.0 {
                     let length = self.codec.prefix_len(&entry.key, parts)?;
                     sharing = drawn.rows_with_prefix(&entry.key[..length]).await?;

@@ -5,10 +5,10 @@
 //! They belong to a table whatever its definition, by the ids of its indexes, so they follow a renamed table and go with a dropped one. ANALYZE and
 //! the refresher ([`refresh`]) collect them with some effort; of a table that was never analysed the first who asks collects
 //! them with very little. Checkpoints take along what is known, in their meta data; after a crash what was collected since the last one is
-//! collected again when somebody asks.
+//! collected again when they are asked for.
 //!
-//! A *row sample* is what conditions can be tried on that no index answers. It is in memory only, and only of tables for which somebody has
-//! asked.
+//! A *row sample* is what conditions can be tried on that no index answers. It is in memory only, and only of tables of which it was
+//! asked for.
 //!
 //! Each change of a row counts ([`Table::changes`]). When changes come to a part of the table, what is known is outdated: so what collecting
 //! costs is bounded by what is written.

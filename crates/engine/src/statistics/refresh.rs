@@ -1,4 +1,4 @@
-//! The refresher: collects statistics again that somebody uses and that are outdated.
+//! The refresher: collects statistics again that are used and outdated.
 //!
 //! It looks every [`PERIOD`] at the tables of which statistics are known, in the order of their ids, and takes those of which a tenth has
 //! changed since, as MySQL does, or whose ANALYZE was in the log. After each it rests for [`REST`] times what that took, so it costs a tenth of a core at most, and collecting

@@ -104,7 +104,7 @@ fn skewed_values_and_null_are_told_apart() {
     machine.run(checked).expect("no crash is armed");
 }
 
-/// What was analysed is there after a restart; what has changed by much is collected again when somebody asks, and by the refresher.
+/// What was analysed is there after a restart; what has changed by much is collected again when it is asked for, and by the refresher.
 #[test]
 fn statistics_last_until_much_has_changed() {
     let machine = fixture::machine(3);
@@ -190,7 +190,7 @@ fn histograms_belong_to_the_catalog() {
     machine.run(checked).expect("no crash is armed");
 }
 
-/// Whoever applies an ANALYZE of the log collects statistics of its own.
+/// A server that applies an ANALYZE of the log collects statistics of its own.
 #[test]
 fn an_analyze_of_the_log_is_done_again() {
     let machine = fixture::machine(6);

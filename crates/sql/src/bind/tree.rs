@@ -8,6 +8,7 @@
 //!              └─ order, limit (of a set operation; a block has its own)
 //! ```
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -143,6 +144,11 @@ impl Block {
         self.computed.iter().map(|(_, id)| *id).chain(results)
     }
 
+    /// Where its subqueries are, by their results.
+    pub(crate) fn subquery_places(&self) -> HashMap<ColumnId, usize> {
+        self.subqueries.iter().enumerate().map(|(place, subquery)| (subquery.id, place)).collect()
+    }
+
     /// Every expression over rows of the block.
     pub(crate) fn for_each_expr(&self, visit: &mut dyn FnMut(&Expr)) {
         self.filter.iter().chain(&self.having).chain(&self.select).for_each(&mut *visit);
@@ -238,6 +244,17 @@ impl BoundTable {
     pub(crate) fn collect_read(&self, columns: &mut SlotSet) {
         self.derived().into_iter().for_each(|query| query.collect_outer(columns));
         self.argument().into_iter().for_each(|document| document.collect_slots(columns));
+    }
+
+    /// The query that it is, for rules that fit it to what this block reads: not one whose rows are made once for several places.
+    pub(crate) fn own_query(&mut self) -> Option<&mut BoundQuery> {
+        if self.made_once().is_some() {
+            return None;
+        }
+        match &mut self.source {
+            TableSource::Derived(query) => Some(query),
+            _ => None,
+        }
     }
 
     /// The common table expression that it is, if its rows are made once for several places.

@@ -8,7 +8,7 @@ use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::plan::node::{JoinNode, JoinRows};
+use crate::plan::node::JoinNode;
 
 /// The outer side of a join: one row at a time out of batches.
 pub(crate) struct OuterRows<'p> {
@@ -82,11 +82,7 @@ impl<'p> NestedLoop<'p> {
 
     /// Gives the outer row, if it is to be given when all of its matches are known, and goes on to the next one.
     fn end_row(&mut self, out: &mut RowBatch) {
-        if match self.node.rows {
-            JoinRows::Inner => false,
-            JoinRows::Left | JoinRows::Anti => !self.matched,
-            JoinRows::Semi => self.matched,
-        } {
+        if self.node.rows.gives_outer(self.matched) {
             out.push(self.outer.current());
         }
         self.inner_is_open = false;
@@ -210,11 +206,7 @@ impl<'p> BufferedJoin<'p> {
 
     fn give_outer(&mut self, out: &mut RowBatch, end: usize) {
         while self.at.0 < self.outer_batch.len() && out.len() < end {
-            if match self.node.rows {
-                JoinRows::Inner => false,
-                JoinRows::Left | JoinRows::Anti => !self.outer_matched[self.at.0],
-                JoinRows::Semi => self.outer_matched[self.at.0],
-            } {
+            if self.node.rows.gives_outer(self.outer_matched[self.at.0]) {
                 out.push(self.outer_batch.row(self.at.0));
             }
             self.at.0 += 1;

@@ -139,7 +139,7 @@ fn stored(json: &Json, def: &ColumnDef, on_error: &Otherwise, eval: &EvalContext
     let is_choice = matches!(def.ty, ColumnType::Enum { .. }) && json.is_scalar();
     match as_column(json, def, eval) {
         Err(error) if is_own(&error) => match (on_error, &def.ty) {
-            // No member is no error to MySQL, unless somebody asks for errors.
+            // No member is no error to MySQL, unless ERROR ON ERROR is written.
             (Otherwise::Null | Otherwise::Default(_), ColumnType::Enum { members }) if is_choice => {
                 Ok(types::column::no_member(members))
             }

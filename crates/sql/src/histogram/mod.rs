@@ -2,7 +2,7 @@
 //!
 //! What ANALYZE TABLE … UPDATE HISTOGRAM makes is MySQL's: a singleton histogram with a bucket for each value if there are few, or else an
 //! equi-height one, as the JSON that `information_schema.COLUMN_STATISTICS` shows. It is part of the catalog, so it is in the log as the
-//! statement that says it in full (`USING DATA`), and whoever applies the log has the same.
+//! statement that says it in full (`USING DATA`), and a server that applies the log has the same.
 //!
 //! | module | what it does |
 //! |---|---|

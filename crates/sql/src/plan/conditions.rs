@@ -22,6 +22,11 @@ impl TableSet {
         TableSet(1 << table)
     }
 
+    /// All of these.
+    pub(crate) fn of(tables: impl IntoIterator<Item = usize>) -> Self {
+        tables.into_iter().map(TableSet::one).fold(TableSet::default(), TableSet::with)
+    }
+
     pub(crate) fn with(self, other: TableSet) -> Self {
         TableSet(self.0 | other.0)
     }
@@ -72,7 +77,7 @@ impl<'b> Dependencies<'b> {
             subquery.collect_read(&mut read);
             read.iter().for_each(|id| dependencies.add_column(id, &mut needs));
             if subquery.per_row {
-                needs.tables = (0..block.tables.len()).map(TableSet::one).fold(needs.tables, TableSet::with);
+                needs.tables = needs.tables.with(TableSet::of(0..block.tables.len()));
             }
             dependencies.places.insert(subquery.id, dependencies.subqueries.len());
             dependencies.subqueries.push(needs);

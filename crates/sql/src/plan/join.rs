@@ -110,12 +110,10 @@ impl JoinPlanner<'_> {
     /// Which of some tables have to be joined before one of them that reads others (LATERAL): those; if an outer join adds one of those, all that are
     /// before it in the text, so that the outer join is there, too.
     fn needed_before(&self, table: usize, tables: &[usize], outer: &[OuterJoin]) -> TableSet {
-        let set =
-            |tables: &[usize]| tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
-        let needed = TableSet(self.laterals[table].0 & set(tables).0);
+        let needed = TableSet(self.laterals[table].0 & TableSet::of(tables.iter().copied()).0);
         let place = tables.iter().position(|other| *other == table).unwrap_or_default();
         match outer.iter().any(|join| join.tables.meets(self.laterals[table])) {
-            true => needed.with(set(&tables[..place])),
+            true => needed.with(TableSet::of(tables[..place].iter().copied())),
             false => needed,
         }
     }

@@ -86,7 +86,7 @@ impl<'s> Search<'s> {
         available: TableSet,
         wanted: Wanted<'s>,
     ) -> Self {
-        let all = tables.iter().fold(available, |set, &table| set.with(TableSet::one(table)));
+        let all = available.with(TableSet::of(tables.iter().copied()));
         let of = |table: &usize| {
             let own = TableSet::one(*table);
             let joined = conditions.iter().map(|condition| condition.needs.tables);
@@ -109,7 +109,7 @@ impl<'s> Search<'s> {
     /// All of a set of places in `tables`, as tables of the block.
     fn present(&self, places: usize) -> TableSet {
         let there = (0..self.tables.len()).filter(|place| places & 1 << place != 0);
-        there.fold(self.available, |set, place| set.with(TableSet::one(self.tables[place])))
+        self.available.with(TableSet::of(there.map(|place| self.tables[place])))
     }
 
     /// Whether it reads tables before it.

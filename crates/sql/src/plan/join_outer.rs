@@ -80,7 +80,7 @@ impl JoinPlanner<'_> {
 
 /// Whether conditions join all tables of a nest: no product is made for a hash join.
 fn is_connected(nest: &Nest) -> bool {
-    let own = nest.tables.iter().fold(TableSet::default(), |set, table| set.with(TableSet::one(*table)));
+    let own = TableSet::of(nest.tables.iter().copied());
     let Some(first) = nest.tables.first() else { return true };
     let mut reached = TableSet::one(*first);
     loop {

@@ -29,7 +29,7 @@ pub(crate) struct OuterJoin {
 
 impl Nest {
     pub(crate) fn all_tables(&self) -> TableSet {
-        let own = self.tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+        let own = TableSet::of(self.tables.iter().copied());
         self.outer.iter().fold(own, |set, outer| set.with(outer.tables))
     }
 
@@ -62,13 +62,12 @@ pub(crate) fn flatten(tree: FromTree, dependencies: &Dependencies<'_>) -> Nest {
         FromTree::Join { left, right, kind, on } => {
             let mut nest = flatten(*left, dependencies);
             let right_tables = tables_of(&right);
-            let both = right_tables.iter().fold(nest.all_tables(), |set, &table| set.with(TableSet::one(table)));
+            let both = nest.all_tables().with(TableSet::of(right_tables.iter().copied()));
             let on = on.into_iter().map(|expr| Condition::new(expr, dependencies, both));
             let mut inner = flatten(*right, dependencies);
             if let Some(rows) = rows_of(kind) {
                 inner.conditions.extend(on);
-                let tables =
-                    right_tables.iter().fold(TableSet::default(), |set, &table| set.with(TableSet::one(table)));
+                let tables = TableSet::of(right_tables);
                 nest.outer.push(OuterJoin { nest: inner, tables, rows });
             } else {
                 nest.tables.append(&mut inner.tables);

@@ -297,6 +297,15 @@ impl JoinRows {
         matches!(self, JoinRows::Left | JoinRows::Anti)
     }
 
+    /// Whether an outer row is given as it is, when all of its matches are known.
+    pub(crate) fn gives_outer(self, is_matched: bool) -> bool {
+        match self {
+            JoinRows::Inner => false,
+            JoinRows::Left | JoinRows::Anti => !is_matched,
+            JoinRows::Semi => is_matched,
+        }
+    }
+
     /// How many rows come of one, if so many match it.
     pub(crate) fn of_one(self, matching: f64) -> f64 {
         match self {

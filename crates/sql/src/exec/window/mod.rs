@@ -4,7 +4,7 @@
 //!   input ──> the rows of one partition, in memory or a file ──> row by row: where its peers are, where each frame is, each function's value
 //! ```
 //!
-//! Whoever looks at other rows than the one that is made (peers, the two ends of a frame, LAG) reads the partition with a [`Cursor`] of its own. Where
+//! What looks at other rows than the one that is made (peers, the two ends of a frame, LAG) reads the partition with a [`Cursor`] of its own. Where
 //! every function is complete with the row itself (ROW_NUMBER, a sum so far), nothing is kept: rows go through.
 //!
 //! # Invariants

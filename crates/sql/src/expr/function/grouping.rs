@@ -12,7 +12,7 @@ use crate::expr::tree::{Expr, ExprKind};
 
 /// Not by name: see [`grouping_of`]. The binder puts something else in its place.
 static GROUPING_OF: FunctionInfo =
-    line("grouping of", 1, MANY, int, |_| Err(SqlError::unknown("a GROUPING() whose keys nobody has looked for")));
+    line("grouping of", 1, MANY, int, |_| Err(SqlError::unknown("a GROUPING() whose keys were not looked for")));
 
 /// Not by name: see [`grouping`].
 static GROUPING: FunctionInfo = line("grouping", 1, MANY, int, |args| {

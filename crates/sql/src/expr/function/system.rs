@@ -50,7 +50,7 @@ pub(super) static TABLE: &[FunctionInfo] = &[
 
 /// The normal form of a statement: 3676 if it is none, 3987 if it is a binary string.
 fn digest_text(args: &Args<'_>) -> Result<Option<String>, SqlError> {
-    /// `max_digest_length`, which nobody can set here.
+    /// `max_digest_length`, which cannot be set here.
     const BYTES_MAX: usize = 1024;
     const STEPS: u64 = 16;
     if args.is_binary(0) {

@@ -11,6 +11,7 @@ use crate::bind::tree::{Block, FromTree};
 use crate::expr::{Constancy, Expr, ExprKind, build};
 use crate::plan::conditions::TableSet;
 use crate::plan::rules::Rewrite;
+use crate::plan::rules::common_conditions::conjuncts;
 
 /// ORs of more branches stay as they are.
 const BRANCHES_MAX: usize = 64;
@@ -42,9 +43,7 @@ fn of_joins(tree: &FromTree, place: &dyn Fn(usize) -> Option<usize>, found: &mut
 /// One condition for each table of which every branch asks something.
 fn filters(condition: &Expr, place: &dyn Fn(usize) -> Option<usize>, found: &mut Vec<Expr>) {
     let ExprKind::Or(branches) = &condition.kind else { return };
-    let tables = |expr: &Expr| {
-        expr.slots().iter().filter_map(place).fold(TableSet::default(), |set, table| set.with(TableSet::one(table)))
-    };
+    let tables = |expr: &Expr| TableSet::of(expr.slots().iter().filter_map(place));
     let all = tables(condition);
     if branches.len() > BRANCHES_MAX || all.0.count_ones() < 2 {
         return;
@@ -57,13 +56,6 @@ fn filters(condition: &Expr, place: &dyn Fn(usize) -> Option<usize>, found: &mut
         };
         let parts: Option<Vec<Expr>> = branches.iter().map(asks).collect();
         found.extend(parts.map(|parts| Expr { kind: ExprKind::Or(parts), ty: condition.ty.clone() }));
-    }
-}
-
-fn conjuncts(expr: &Expr) -> &[Expr] {
-    match &expr.kind {
-        ExprKind::And(parts) => parts,
-        _ => std::slice::from_ref(expr),
     }
 }
 

@@ -92,7 +92,7 @@ fn is_repeatable(expr: &Expr) -> bool {
     expr.constancy() != Constancy::Volatile
 }
 
-fn conjuncts(expr: &Expr) -> &[Expr] {
+pub(super) fn conjuncts(expr: &Expr) -> &[Expr] {
     match &expr.kind {
         ExprKind::And(parts) => parts,
         _ => std::slice::from_ref(expr),

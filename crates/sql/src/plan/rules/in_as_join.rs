@@ -26,7 +26,7 @@ pub(crate) const JOINED_SUBQUERY: &str = "<subquery>";
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     let columns = &mut *rewrite.columns;
     let filter = std::mem::take(&mut block.filter);
-    let places = block.subqueries.iter().enumerate().map(|(place, subquery)| (subquery.id, place)).collect();
+    let places = block.subquery_places();
     for condition in filter {
         match joinable(block, &condition, &places) {
             Some(number) if block.tables.len() < TABLES_MAX => join(block, number, columns)?,

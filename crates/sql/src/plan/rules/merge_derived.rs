@@ -68,7 +68,7 @@ fn has_room(block: &Block, table: &BoundTable, inner: &Block, columns: &Columns)
     fits
 }
 
-fn has_another_value_each_time(inner: &Block) -> bool {
+pub(super) fn has_another_value_each_time(inner: &Block) -> bool {
     let is_volatile = |expr: &Expr| expr.constancy() == Constancy::Volatile;
     let mut found = inner.filter.iter().chain(&inner.select).any(is_volatile);
     inner.from.iter().for_each(|from| from.for_each_condition(&mut |condition| found |= is_volatile(condition)));

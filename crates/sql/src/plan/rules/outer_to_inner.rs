@@ -55,5 +55,5 @@ fn inner_sides(tree: &FromTree, tables: &mut TableSet) {
 }
 
 fn set_of(tree: &FromTree) -> TableSet {
-    tables_of(tree).into_iter().map(TableSet::one).fold(TableSet::default(), TableSet::with)
+    TableSet::of(tables_of(tree))
 }

@@ -7,7 +7,7 @@
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns, TableId};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, SubqueryKind, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, SubqueryKind};
 use crate::expr::{Constancy, Expr, SlotSet};
 use crate::plan::layout::{read_columns, used_columns};
 use crate::plan::rules::Rewrite;
@@ -15,18 +15,14 @@ use crate::plan::rules::Rewrite;
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     prune_windows(block);
     prune_subqueries(block);
-    let is_derived = |source: &TableSource| matches!(source, TableSource::Derived(_));
-    if !block.tables.iter().any(|table| is_derived(&table.source)) {
+    if !block.tables.iter().any(|table| table.derived().is_some()) {
         return Ok(());
     }
     let used = used_columns(block);
     for table in &mut block.tables {
-        // Others may read what this block does not.
-        if table.made_once().is_some() {
-            continue;
-        }
-        if let TableSource::Derived(query) = &mut table.source {
-            prune(query, table.id, &used, rewrite.columns);
+        let id = table.id;
+        if let Some(query) = table.own_query() {
+            prune(query, id, &used, rewrite.columns);
         }
     }
     Ok(())

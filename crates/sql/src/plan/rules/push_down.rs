@@ -7,7 +7,7 @@
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
-use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, SetKind, TableSource};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, FromTree, JoinKind, SetKind};
 use crate::expr::{Constancy, Expr, ExprKind, Kind, order};
 use crate::plan::rules::Rewrite;
 use crate::plan::rules::substitute::{Meant, Room, for_each_read, is_flat, replaced};
@@ -46,12 +46,9 @@ fn push_of_joins(tree: &mut FromTree, tables: &mut [BoundTable], columns: &Colum
 fn push(condition: &Expr, part: &FromTree, tables: &mut [BoundTable], columns: &Columns) -> bool {
     match part {
         FromTree::Table(number) => {
-            let table = &mut tables[*number];
-            if table.made_once().is_some() {
-                return false;
-            }
-            let TableSource::Derived(query) = &mut table.source else { return false };
-            if !is_about(condition, table.id, columns) || !takes(query, condition, columns) {
+            let table = tables[*number].id;
+            let Some(query) = tables[*number].own_query() else { return false };
+            if !is_about(condition, table, columns) || !takes(query, condition, columns) {
                 return false;
             }
             push_into(query, condition, columns);

@@ -5,14 +5,17 @@
 //! FALSE and NULL are different things. A subquery that gives its rows as they are is taken, that reads columns of the block's tables: any other
 //! is run once, or is a table by itself (`in_as_join`).
 
+use std::collections::HashMap;
+
 use base::SqlError;
 use types::Value;
 
-use crate::bind::columns::Columns;
+use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, FromTree, JoinKind, Limit, Subquery, SubqueryKind};
-use crate::expr::{CompareOp, Constancy, Expr, ExprKind, SlotSet, build};
+use crate::expr::{CompareOp, Expr, ExprKind, SlotSet, build};
 use crate::plan::conditions::TABLES_MAX;
-use crate::plan::rules::{Rewrite, merge_derived};
+use crate::plan::rules::Rewrite;
+use crate::plan::rules::merge_derived::{has_another_value_each_time, merge_all};
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     join_all(block, rewrite.columns)
@@ -22,8 +25,9 @@ fn join_all(block: &mut Block, columns: &Columns) -> Result<(), SqlError> {
     if block.from.is_none() || block.tables.iter().any(|table| table.image.is_some()) {
         return Ok(());
     }
+    let places = block.subquery_places();
     for condition in std::mem::take(&mut block.filter) {
-        match joinable(block, &condition, columns) {
+        match joinable(block, &condition, (&places, columns)) {
             Some((number, kind)) => join(block, (number, kind), columns)?,
             None => block.filter.push(condition),
         }
@@ -32,13 +36,16 @@ fn join_all(block: &mut Block, columns: &Columns) -> Result<(), SqlError> {
 }
 
 /// The subquery that a condition consists of, and how it can be joined.
-fn joinable(block: &Block, condition: &Expr, columns: &Columns) -> Option<(usize, JoinKind)> {
+fn joinable(
+    block: &Block,
+    condition: &Expr,
+    (places, columns): (&HashMap<ColumnId, usize>, &Columns),
+) -> Option<(usize, JoinKind)> {
     let (asked, is_negated) = match &condition.kind {
         ExprKind::Not(inner) => (&**inner, true),
         _ => (condition, false),
     };
-    let id = asked.as_column()?;
-    let number = block.subqueries.iter().position(|subquery| subquery.id == id)?;
+    let number = *places.get(&asked.as_column()?)?;
     let subquery = &block.subqueries[number];
     let query = subquery.query.as_ref().filter(|_| subquery.correlated && subquery.guard.is_none())?;
     let BoundBody::Block(inner) = &query.body else { return None };
@@ -61,13 +68,10 @@ fn has_no_nulls(left: &[Expr], query: &BoundQuery) -> bool {
 
 /// Whether a block is nothing but tables and conditions; of one in EXISTS it does not matter how often a row comes, and what is selected.
 fn gives_rows(inner: &Block, is_exists: bool) -> bool {
-    let is_volatile = |expr: &Expr| expr.constancy() == Constancy::Volatile || expr.assigns();
-    let mut changes = inner.filter.iter().chain(&inner.select).any(is_volatile);
-    inner.from.iter().for_each(|from| from.for_each_condition(&mut |on| changes |= is_volatile(on)));
     let mut selected = SlotSet::default();
     inner.select.iter().for_each(|expr| expr.collect_slots(&mut selected));
     let reads_subquery = |subquery: &Subquery| selected.contains(subquery.id);
-    !changes
+    !has_another_value_each_time(inner)
         && !inner.tables.is_empty()
         && inner.gives_rows_of_tables()
         && inner.having.is_empty()
@@ -92,7 +96,7 @@ fn join(block: &mut Block, (number, kind): (usize, JoinKind), columns: &Columns)
         return Err(SqlError::unknown("a semijoin without a SELECT"));
     };
     let mut inner = *inner;
-    merge_derived::merge_all(&mut inner, columns);
+    merge_all(&mut inner, columns);
     join_all(&mut inner, columns)?;
     let mut on = std::mem::take(&mut inner.filter);
     if let SubqueryKind::Any { left, .. } | SubqueryKind::All { left, .. } = asked {

@@ -1,4 +1,4 @@
-//! A document beside a schema. What fails first is what is told, in the order in which a reader comes by it: a value's type, then its members
+//! A document beside a schema. The first failure is reported, in the order of reading: a value's type, then its members
 //! or elements, then how many they are and what they need beside them, then `enum` and the schemas that look at the whole value.
 
 use std::cmp::Ordering;
