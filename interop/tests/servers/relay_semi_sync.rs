@@ -66,10 +66,13 @@ fn commits_wait_for(source: &Node, what: &str, then: impl FnOnce()) {
 
 /// Texts of rows that clients were told of, until the server is gone: in the middle of many, however slow they are.
 fn write_until_it_dies(source: &mut Node, relay: &mut Relay) -> Vec<String> {
-    let port = source.port();
     let count = &AtomicUsize::new(0);
+    // All are there before the first writes: the server must not end while one of them still greets it.
+    let connections: Vec<_> = (0..WRITERS).map(|_| Connection::open(source.port(), "d").unwrap()).collect();
     std::thread::scope(|scope| {
-        let writers: Vec<_> = (0..WRITERS).map(|writer| scope.spawn(move || write(port, writer, count))).collect();
+        let writers = connections.into_iter().enumerate();
+        let writers: Vec<_> =
+            writers.map(|(writer, connection)| scope.spawn(move || write(connection, writer, count))).collect();
         let begin = Instant::now();
         while count.load(Ordering::Relaxed) <= 8 * WRITERS && begin.elapsed() < Duration::from_secs(30) {
             std::thread::sleep(Duration::from_millis(20));
@@ -82,8 +85,7 @@ fn write_until_it_dies(source: &mut Node, relay: &mut Relay) -> Vec<String> {
     })
 }
 
-fn write(port: u16, writer: usize, count: &AtomicUsize) -> Vec<String> {
-    let mut connection = Connection::open(port, "d").unwrap();
+fn write(mut connection: Connection, writer: usize, count: &AtomicUsize) -> Vec<String> {
     let mut told = Vec::new();
     loop {
         let text = format!("told {writer} {}", told.len());
