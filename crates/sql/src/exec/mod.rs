@@ -17,6 +17,7 @@ pub(crate) mod fast;
 pub(crate) mod filter;
 mod group;
 mod hash_join;
+mod image;
 mod join;
 pub(crate) mod json_table;
 pub(crate) mod operator;

@@ -6,6 +6,8 @@
 //!
 //! A future is made per batch, not per row, and none of them waits while the data is in memory.
 
+use std::borrow::Borrow;
+
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
@@ -76,9 +78,13 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
 }
 
 /// Whether all conditions hold for a row; NULL does not.
-pub(crate) fn passes(conditions: &[Expr], row: &[Value], context: &ExecContext<'_>) -> Result<bool, SqlError> {
+pub(crate) fn passes(
+    conditions: &[impl Borrow<Expr>],
+    row: &[Value],
+    context: &ExecContext<'_>,
+) -> Result<bool, SqlError> {
     for condition in conditions {
-        if condition.eval_truth(row, &context.eval)? != Some(true) {
+        if condition.borrow().eval_truth(row, &context.eval)? != Some(true) {
             return Ok(false);
         }
     }

@@ -60,6 +60,7 @@ pub(crate) use beside::{is_number, moment_of, time_of, year_beside_column};
 pub use context::{Deadline, EvalContext, Host, SessionInfo, TimeLimit, Warning, WarningLevel, Warnings, Watch};
 pub(crate) use context::{interrupted, packet_overflow};
 pub use convert::{Strictness, convert_for_column};
+pub(crate) use eval::decides;
 pub use function::Function;
 pub(crate) use function::hex_text;
 pub(crate) use json::name_table;
