@@ -66,9 +66,7 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
         }
         Node::Filter { input, conditions } => Box::new(FilterRows::new(build(block, input), conditions)),
         Node::Apply { input, subqueries } => Box::new(ApplySubqueries::new(build(block, input), block, subqueries)),
-        Node::Aggregate(aggregate) => {
-            Box::new(AggregateRows::new(aggregate, build(block, &aggregate.input), block.width))
-        }
+        Node::Aggregate(aggregate) => Box::new(AggregateRows::new(aggregate, build(block, &aggregate.input), block)),
         Node::Compute { input, exprs } => Box::new(ComputeRows::new(build(block, input), exprs)),
         Node::Window(window) => Box::new(WindowRows::new(window, build(block, &window.input), block.width)),
         Node::Distinct { input, keys } => Box::new(DistinctRows::new(build(block, input), keys, block.width)),

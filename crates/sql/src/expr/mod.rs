@@ -42,6 +42,7 @@ pub mod pattern;
 mod sliding;
 mod slots;
 pub(crate) mod stored;
+mod summed;
 mod tree;
 pub mod types;
 mod union;

@@ -7,6 +7,9 @@
 //! | part | of the plan | what it is made of |
 //! |---|---|---|
 //! | [`conditions`] | conditions of an access | comparisons of a column with constants or another column, IN, BETWEEN, LIKE, IS NULL |
+//! | [`numbers`] | arguments of SUM and AVG | columns, constants, `+ - *` of exact numbers |
+//! | [`grouping`] | GROUP BY and aggregates | columns; COUNT, SUM, AVG, MIN, MAX |
+//! | [`parts`] | the whole of these | ranges of keys that tasks take one by one |
 //!
 //! # Invariants
 //! - What is compiled here says the same as its expression for every row, without warnings or errors; what could not be said so stays an
@@ -15,6 +18,10 @@
 
 pub(crate) mod compile;
 pub(crate) mod conditions;
+pub(crate) mod grouping;
+pub(crate) mod numbers;
+mod parts;
+pub(crate) mod source;
 
 use std::sync::Arc;
 
