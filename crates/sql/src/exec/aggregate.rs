@@ -12,13 +12,13 @@
 //! Aggregates that hold more than a few numbers (DISTINCT, GROUP_CONCAT) are grouped in order, so that few groups are open at
 //! once; each has its own bounds ([`Group`]). A finished group is the group's first row with the aggregates' slots filled.
 
-use std::collections::HashMap;
 use std::collections::VecDeque;
 
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
+use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::group_key;
@@ -188,7 +188,7 @@ impl<'p> AggregateRows<'p> {
                 }
             },
         };
-        let mut groups: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut groups: KeyMap<usize> = KeyMap::default();
         let mut list: Vec<Group> = Vec::new();
         let mut bytes = 0;
         let mut batch = RowBatch::new(self.width);

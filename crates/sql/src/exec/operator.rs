@@ -69,7 +69,9 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
         Node::Aggregate(aggregate) => Box::new(AggregateRows::new(aggregate, build(block, &aggregate.input), block)),
         Node::Compute { input, exprs } => Box::new(ComputeRows::new(build(block, input), exprs)),
         Node::Window(window) => Box::new(WindowRows::new(window, build(block, &window.input), block.width)),
-        Node::Distinct { input, keys } => Box::new(DistinctRows::new(build(block, input), keys, block.width)),
+        Node::Distinct { input, keys, together } => {
+            Box::new(DistinctRows::new(build(block, input), (keys, *together), block.width))
+        }
         Node::Sort { input, keys, limit } => Box::new(SortRows::new(build(block, input), keys, limit, block.width)),
         Node::Limit { input, limit } => Box::new(LimitRows::new(build(block, input), limit, block.count_found_rows)),
     }

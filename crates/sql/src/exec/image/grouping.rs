@@ -3,15 +3,14 @@
 //! A group is found by the bytes of its key's columns as they are stored: equal bytes are one group. Other bytes may be of the same group
 //! (`'a'` and `'A'`), so those that are new are made into the key that [`order::encode`] says, once.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use base::SqlError;
 use bytes::Bytes;
 use engine::Rows;
-use foldhash::fast::RandomState;
 use types::{ColumnType, TypeError, Value, collation};
 
+use crate::exec::KeyMap;
 use crate::exec::image::ImageOf;
 use crate::exec::image::compile::Compiler;
 use crate::exec::image::conditions::ImageCondition;
@@ -52,9 +51,9 @@ enum Summed {
 #[derive(Default)]
 pub(crate) struct ImageGroups {
     /// By the bytes of the key's columns.
-    raw: HashMap<Vec<u8>, u32, RandomState>,
+    raw: KeyMap<u32>,
     /// By the key.
-    keys: HashMap<Vec<u8>, u32, RandomState>,
+    keys: KeyMap<u32>,
     pub(crate) list: Vec<ImageGroup>,
     bytes: usize,
     scratch: Vec<u8>,
