@@ -133,6 +133,12 @@ SELECT id FROM listed WHERE dt IN ('2024-02-00', '2024-01-01')
 SELECT id FROM listed WHERE dt NOT IN ('2024-02-00', '2024-01-01')
 SELECT id FROM listed WHERE ts IN ('abc', '2024-01-01')
 SELECT id FROM listed WHERE ts IN ('2024-02-00', '2024-01-01')
+SET sql_mode = ''
+CREATE TABLE listed_too (id INT PRIMARY KEY, d DATE, KEY (d))
+INSERT INTO listed_too SELECT id, d FROM listed
+SET sql_mode = DEFAULT
+SELECT id FROM listed_too FORCE INDEX (d) WHERE d IN ('2024-02-00', '2024-01-01')
+DROP TABLE listed_too
 DELETE FROM listed WHERE d IN ('abc', '2024-01-01')
 DELETE FROM listed WHERE d IN ('0000-00-00', '2024-01-01')
 UPDATE listed SET id = id + 10 WHERE dt IN ('0000-00-00', '2024-01-01')

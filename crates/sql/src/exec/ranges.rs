@@ -298,6 +298,11 @@ impl RangeMaker<'_> {
             (ColumnType::VarBinary { .. } | ColumnType::Blob { .. }, Value::Bytes(bytes) | Value::Str(bytes)) => {
                 Fit::Exact(Value::Bytes(bytes.clone()))
             }
+            // Whatever `sql_mode` lets a column take.
+            (ColumnType::Date, Value::Date(_)) => Fit::Exact(value),
+            (ColumnType::DateTime { fsp }, Value::DateTime(at)) if at.micros % 10u32.pow(6 - u32::from(*fsp)) == 0 => {
+                Fit::Exact(value)
+            }
             (ty, Value::Int(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::UInt(n)) if integer_fits(ty, i128::from(*n)) => Fit::Exact(integer(ty, i128::from(*n))),
             (ty, Value::Str(_) | Value::Bytes(_)) if ty.is_string() => Fit::Unknown,

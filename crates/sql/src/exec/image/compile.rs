@@ -106,9 +106,9 @@ impl Compiler<'_> {
         if !is_own {
             return None;
         }
-        let literal = Expr::literal(value, expr.ty.clone());
+        // By the expression, and not by its value: a constant is compared exactly where a column's value is not.
         let column = self.of.column(place);
-        fit(&literal, &self.of.table, column, self.seed, self.eval).ok().filter(|fit| !matches!(fit, Fit::Unknown))
+        fit(expr, &self.of.table, column, self.seed, self.eval).ok().filter(|fit| !matches!(fit, Fit::Unknown))
     }
 
     fn comparison(
