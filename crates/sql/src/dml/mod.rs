@@ -8,19 +8,16 @@
 //!   are found before the first is changed.
 //! - A failed row leaves nothing; with IGNORE the statement goes on after it, otherwise the session undoes the statement.
 
-mod assign;
 mod delete;
 mod foreign;
 mod insert;
 mod insert_plan;
 mod load;
 mod load_plan;
-mod numbers;
 mod safe;
 mod update;
 mod values;
 
-pub(crate) use assign::{DefaultValue, default_expr};
 pub(crate) use delete::{DeletePlan, plan_delete};
 pub(crate) use foreign::{ForeignKeys, delete_row, is_violation, update_row};
 pub(crate) use insert_plan::{InsertPlan, InsertSource, plan_insert};
@@ -40,6 +37,7 @@ use crate::exec::spill::{ReadPosition, RowStore};
 use crate::plan::access::IndexAccess;
 use crate::plan::node::{AccessMethod, BlockPlan, Node};
 use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
+use crate::write::RowMaker;
 
 /// The access that finds the rows of a single-table change, below sorts and filters.
 fn access_of(node: &Node) -> Option<&IndexAccess> {
@@ -82,6 +80,8 @@ struct Found {
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) table: Arc<Table>,
+    /// Makes the rows that take the place of others.
+    pub(crate) maker: RowMaker,
     pub(crate) image_slot: usize,
     pub(crate) foreign: Option<ForeignKeys>,
 }
@@ -89,7 +89,7 @@ pub(crate) struct Target {
 impl Target {
     fn new(binder: &mut Binder<'_>, table: Arc<Table>, image_slot: usize) -> Self {
         let foreign = ForeignKeys::planned(binder, &table, true);
-        Target { table, image_slot, foreign }
+        Target { maker: RowMaker::of_changes(&table), table, image_slot, foreign }
     }
 
     /// The row as it is now: a cascade of the statement may have changed it since it was found.

@@ -15,7 +15,6 @@ use crate::bind::columns::ColumnSource;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::bind::tree::{Block, RowLock, TableSource};
-use crate::dml::assign::{Assignment, Assignments, Kept};
 use crate::dml::foreign::update_row;
 use crate::dml::insert_plan::{bind_assigned, with_columns};
 use crate::dml::safe::check_key_conflict;
@@ -25,11 +24,12 @@ use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::fast::point_of;
 use crate::exec::query::BlockRows;
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
+use crate::expr::{ExprType, Kind, WarningLevel};
 use crate::plan::layout::Layout;
 use crate::plan::node::{AccessMethod, BlockPlan, Node, PlannedSource, PlannedTable};
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
+use crate::write::{Assignment, Assignments, Changes, Kept, Terms};
 
 /// A planned UPDATE.
 #[derive(Debug)]
@@ -91,8 +91,7 @@ pub(crate) async fn plan_update<'a>(
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
         let list = with_columns(list, &binder.columns, scope.tables[table].id, &base);
-        let assignments = Assignments::new(binder, &base, list)?;
-        targets.push((Target::new(binder, base, image_slot), assignments));
+        targets.push((Target::new(binder, base, image_slot), Assignments::new(list)));
     }
     check_key_conflict(&targets, &names)?;
     let mut block = changing_block(number, scope, from, filter, order, limit);
@@ -101,7 +100,9 @@ pub(crate) async fn plan_update<'a>(
     let block = block::plan_block(context, &mut binder.columns, block).await?;
     lay(&mut targets, &block.layout);
     let streams = match &targets[..] {
-        [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
+        [(target, assignments)] => {
+            may_stream(&block, &target.table, |column| assignments.touches(column, &target.maker))
+        }
         _ => false,
     };
     let looks_again = cascades_meet(targets.iter().map(|(target, _)| target)) || meets_itself(&targets);
@@ -149,7 +150,7 @@ fn first_read(block: &BlockPlan, targets: &[(Target, Assignments)]) -> Option<us
         AccessMethod::All { .. } => def.primary(),
     };
     let mut parts = def.primary().parts.iter().chain(&read_by.parts);
-    let moves = parts.any(|part| assignments.touches(part.column));
+    let moves = parts.any(|part| assignments.touches(part.column, &target.maker));
     (is_read_once && !moves).then_some(number)
 }
 
@@ -254,10 +255,12 @@ pub(crate) fn changing_block(
 }
 
 /// What an UPDATE has done.
-#[derive(Default)]
 struct Progress {
+    terms: Terms,
     matched: u64,
     changed: u64,
+    /// Of the row that is being changed.
+    changes: Changes,
     /// Clustered keys of the rows done, per target, if a row may come up more than once; of the first target with the values that were assigned.
     done: Vec<HashMap<Bytes, Vec<Value>>>,
 }
@@ -265,17 +268,22 @@ struct Progress {
 impl UpdatePlan {
     /// Runs it.
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
-        let strictness = Strictness::of(self.ignore, &context.eval);
-        let mut progress = Progress { done: vec![HashMap::new(); self.targets.len()], ..Progress::default() };
+        let mut progress = Progress {
+            terms: Terms::of(self.ignore, context),
+            matched: 0,
+            changed: 0,
+            changes: Changes::new(),
+            done: vec![HashMap::new(); self.targets.len()],
+        };
         let mut frame = vec![Value::Null; self.block.width];
         let found = match point_of(&self.block) {
             Some(point) => point.read(&mut frame, context).await?,
             None => None,
         };
         match found {
-            Some(true) => self.update_row(&mut frame, strictness, &mut progress, context).await?,
+            Some(true) => self.update_row(&mut frame, &mut progress, context).await?,
             Some(false) => {}
-            None => self.update_found(strictness, &mut progress, context).await?,
+            None => self.update_found(&mut progress, context).await?,
         }
         let warnings = context.eval.warnings.count();
         Ok(Outcome {
@@ -285,19 +293,14 @@ impl UpdatePlan {
         })
     }
 
-    async fn update_found(
-        &self,
-        strictness: Strictness,
-        progress: &mut Progress,
-        context: &mut ExecContext<'_>,
-    ) -> Result<(), SqlError> {
+    async fn update_found(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let mut rows = BlockRows::new(&self.block);
         rows.open(&[]);
         let mut batch = RowBatch::new(self.block.width);
         if self.streams {
             loop {
                 let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
-                self.update_batch(&mut batch, strictness, progress, context).await?;
+                self.update_batch(&mut batch, progress, context).await?;
                 if !more {
                     return Ok(());
                 }
@@ -305,7 +308,7 @@ impl UpdatePlan {
         }
         let mut found = Found::all(&mut rows, self.block.width, context).await?;
         while found.next(context).await? {
-            self.update_batch(&mut found.batch, strictness, progress, context).await?;
+            self.update_batch(&mut found.batch, progress, context).await?;
         }
         Ok(())
     }
@@ -313,12 +316,11 @@ impl UpdatePlan {
     async fn update_batch(
         &self,
         batch: &mut RowBatch,
-        strictness: Strictness,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         for number in 0..batch.len() {
-            self.update_row(batch.row_mut(number), strictness, progress, context).await?;
+            self.update_row(batch.row_mut(number), progress, context).await?;
         }
         batch.clear();
         context.check_cancelled().await
@@ -327,7 +329,6 @@ impl UpdatePlan {
     async fn update_row(
         &self,
         frame: &mut [Value],
-        strictness: Strictness,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
@@ -349,7 +350,8 @@ impl UpdatePlan {
             }
             progress.matched += 1;
             let row_number = progress.matched;
-            let new = assignments.apply(&target.table, &old, frame, strictness, row_number, &context.eval)?;
+            let (row, changes) = ((&old, &mut *frame), &mut progress.changes);
+            let new = assignments.apply(&target.maker, row, changes, row_number, progress.terms, &context.eval)?;
             if let Some(key) = key {
                 progress.done[number].insert(key, assignments.shown(frame));
             }

@@ -19,7 +19,6 @@ use crate::bind::from::target_table;
 use crate::bind::literal;
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::Scope;
-use crate::dml::assign::{DefaultValue, for_column};
 use crate::dml::insert::Progress;
 use crate::dml::insert_plan::InsertPlan;
 use crate::exec::ExecContext;
@@ -30,6 +29,7 @@ use crate::parse::{LiteralRows, hex_bytes};
 use crate::plan::layout::Layout;
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
+use crate::write::for_column;
 
 /// The rows of VALUES or SET.
 #[derive(Debug)]
@@ -135,7 +135,7 @@ impl InsertPlan {
         let unset = values
             .reads
             .iter()
-            .map(|&(column, _)| self.defaults[column].before_it_is_set(&self.table.def.columns[column], &context.eval));
+            .map(|&(column, _)| self.maker.default(column).before_it_is_set(self.maker.column(column), &context.eval));
         unset.collect()
     }
 
@@ -154,7 +154,7 @@ impl InsertPlan {
             }
             for (&column, RowValue { expr, subqueries }) in self.columns.iter().zip(row) {
                 let Some(expr) = expr else {
-                    self.set_default(column, progress, context)?;
+                    self.maker.set_default(&mut progress.row, column, progress.terms, &context.eval)?;
                     continue;
                 };
                 for subquery in &values.subqueries[subqueries.clone()] {
@@ -162,11 +162,11 @@ impl InsertPlan {
                     frame[subquery.slot] = value;
                 }
                 let value = expr.eval(frame, &context.eval)?;
-                progress.set(self, column, value, context)?;
+                self.maker.set(&mut progress.row, column, value, progress.terms, &context.eval)?;
                 if let Some((_, slot)) = values.reads.iter().find(|(read, _)| *read == column) {
-                    frame[*slot] = match &progress.values[column] {
+                    frame[*slot] = match progress.row.value(column) {
                         // The number that it will be is not known yet.
-                        Value::Null if self.auto_increment == Some(column) => Value::Int(0),
+                        Value::Null if self.maker.auto_increment == Some(column) => Value::Int(0),
                         value => value.clone(),
                     };
                 }
@@ -190,31 +190,17 @@ impl InsertPlan {
             memory::check()?;
             values.literals.values(number, &mut row)?;
             progress.begin_row();
+            let (made, terms) = (&mut progress.row, progress.terms);
             for (&column, literal) in self.columns.iter().zip(row.drain(..)) {
-                match values.bind(literal, &self.table.def.columns[column])? {
-                    None => self.set_default(column, progress, context)?,
-                    Some(expr) => progress.set(self, column, expr.eval(&[], &context.eval)?, context)?,
+                match values.bind(literal, self.maker.column(column))? {
+                    None => self.maker.set_default(made, column, terms, &context.eval)?,
+                    Some(expr) => self.maker.set(made, column, expr.eval(&[], &context.eval)?, terms, &context.eval)?,
                 }
             }
             self.insert_row(progress, context).await?;
             if number % BATCH_ROWS == BATCH_ROWS - 1 {
                 context.check_cancelled().await?;
             }
-        }
-        Ok(())
-    }
-
-    /// The word DEFAULT. A column that has none is an error or a warning when it is its turn. For AUTO_INCREMENT it is a zero, which asks
-    /// for a number unless zeros are numbers.
-    fn set_default(&self, column: usize, progress: &mut Progress, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        if self.auto_increment == Some(column) {
-            return progress.set(self, column, Value::Int(0), context);
-        }
-        let default = &self.defaults[column];
-        if matches!(default, DefaultValue::Missing) {
-            let def = &self.table.def.columns[column];
-            progress.values[column] = default.value(def, progress.strictness, progress.rows + 1, &context.eval)?;
-            progress.given[column] = true;
         }
         Ok(())
     }

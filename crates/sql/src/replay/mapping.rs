@@ -13,11 +13,12 @@ use super::form::{Form, Modes, cannot_convert};
 use super::image::{RowWriter, Slot, bit};
 use crate::bind::Binder;
 use crate::bind::scope::no_such_table;
-use crate::dml::{DefaultValue, ForeignKeys};
+use crate::dml::ForeignKeys;
 use crate::exec::ExecContext;
 use crate::expr::Strictness;
 use crate::expr::zero::implicit_default;
 use crate::plan::PlanContext;
+use crate::write::DefaultValue;
 
 /// A table of a source's log, and the one that it is here.
 #[derive(Debug)]
