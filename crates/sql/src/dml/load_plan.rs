@@ -154,7 +154,7 @@ fn insert_plan(
         foreign: ForeignKeys::planned(binder, &table, replace),
         columns: Vec::new(),
         source: InsertSource::File,
-        maker: RowMaker::of_file(binder, &table)?,
+        maker: RowMaker::without_complaints(binder, &table)?,
         // What a client is sending cannot be stopped.
         ignore: load.duplicates == LoadDuplicates::Ignore || load.local && !replace,
         replace,

@@ -29,12 +29,14 @@
 
 mod assign;
 mod default;
+mod image;
 mod input;
 mod null;
 mod numbers;
 
 pub(crate) use assign::{Assigned, Assignment, Assignments, Kept};
 pub(crate) use default::{DefaultValue, default_expr};
+pub(crate) use image::ImageMaker;
 pub(crate) use input::{for_column, takes_numbers};
 pub(crate) use null::NullOfCopy;
 pub(crate) use numbers::{Numbers, Series};
@@ -160,8 +162,8 @@ impl RowMaker {
         Ok(RowMaker { defaults, auto_increment, counted, ..RowMaker::of_changes(table) })
     }
 
-    /// The same of LOAD DATA: that a column which the file does not have has no default is nothing to speak of.
-    pub(crate) fn of_file(binder: &Binder<'_>, table: &Arc<Table>) -> Result<Self, SqlError> {
+    /// The same of LOAD DATA and of another server's log: that a column which these do not have has no default is nothing to speak of.
+    pub(crate) fn without_complaints(binder: &Binder<'_>, table: &Arc<Table>) -> Result<Self, SqlError> {
         let mut maker = RowMaker::of_new_rows(binder, table)?;
         for (default, column) in maker.defaults.iter_mut().zip(&table.def.columns) {
             default.or_implicit(column);
@@ -188,6 +190,11 @@ impl RowMaker {
             Form::Table(table) => &table.codec,
             Form::New(codec) => codec,
         }
+    }
+
+    /// The table's definition.
+    pub(crate) fn def(&self) -> &TableDef {
+        &self.codec().def
     }
 
     /// A column of the table.
@@ -290,11 +297,18 @@ impl RowMaker {
     /// All that comes between a row's inputs and its number.
     pub(crate) fn complete(&self, row: &mut NewRow, terms: Terms, eval: &EvalContext<'_>) -> Result<(), SqlError> {
         self.fill(row, terms, eval)?;
-        if let (Some(pk), Form::Table(table)) = (self.counted.filter(|&pk| !row.given[pk]), &self.form) {
-            let (increment, offset) = terms.numbering;
-            row.values[pk] = Value::UInt(table.counter(pk).next(1, increment, offset));
+        if let Some(pk) = self.counted.filter(|&pk| !row.given[pk]) {
+            row.values[pk] = Value::UInt(self.next_number(pk, terms.numbering));
         }
         Ok(())
+    }
+
+    /// The next number of a column's own counter.
+    fn next_number(&self, column: usize, (increment, offset): (u64, u64)) -> u64 {
+        match &self.form {
+            Form::Table(table) => table.counter(column).next(1, increment, offset),
+            Form::New(_) => 0,
+        }
     }
 
     /// Gives the columns that were not given their defaults; AUTO_INCREMENT is NULL until its number is taken.

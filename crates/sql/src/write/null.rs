@@ -5,6 +5,8 @@
 //! | INSERT, UPDATE | 1048; zero | an error for a single row whatever `sql_mode` says |
 //! | LOAD DATA | the statement's time for a TIMESTAMP; 1263; zero | |
 //! | ALTER TABLE | the statement's time for a TIMESTAMP; 1138, or 1265 where MySQL copies the table; zero | a MariaDB that copies nothing has the default that the column had |
+//! | a cascade | 1451 | and as well a text that is too long |
+//! | another server's log | the default, or zero | without a word |
 //!
 //! What is behind an error stands in the row where `sql_mode` is not strict; the error is a warning then. Zero is that of the type, and no member for an ENUM.
 
@@ -60,6 +62,19 @@ impl RowMaker {
                 row.put(column, zero_for_null(def));
                 Ok(())
             }
+        }
+    }
+
+    /// Whether a column takes the value of its parent's, whose text may be longer: the lengths of their columns may differ.
+    pub(crate) fn takes_from_parent(&self, column: usize, value: &Value) -> bool {
+        let def = self.column(column);
+        match (value, &def.ty) {
+            (Value::Null, _) => def.nullable,
+            (Value::Str(text), ColumnType::Char { chars } | ColumnType::VarChar { chars }) => {
+                text.len() <= *chars as usize || String::from_utf8_lossy(text).chars().count() <= *chars as usize
+            }
+            (Value::Str(bytes) | Value::Bytes(bytes), ty) => !ty.is_string() || bytes.len() <= def.max_bytes() as usize,
+            _ => true,
         }
     }
 
