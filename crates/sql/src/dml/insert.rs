@@ -324,9 +324,7 @@ impl InsertPlan {
         };
         let frame = &mut progress.frame;
         frame.resize(on_duplicate.width, Value::Null);
-        for &(column, slot) in &on_duplicate.old {
-            frame[slot] = table.codec.row.decode_column(&old, column)?;
-        }
+        table.codec.row.decode_to(&old, on_duplicate.old.iter().copied(), frame)?;
         for &(column, slot) in &on_duplicate.new {
             frame[slot] = progress.row.value(column).clone();
         }

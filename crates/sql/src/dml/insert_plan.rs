@@ -59,7 +59,7 @@ pub(crate) enum InsertSource {
 pub(crate) struct OnDuplicate {
     /// Values per row of its frame.
     pub(crate) width: usize,
-    /// (column, slot) of the row that is there.
+    /// (column, slot) of the row that is there, by column.
     pub(crate) old: Vec<(usize, usize)>,
     /// (column, slot) of the row that could not be inserted.
     pub(crate) new: Vec<(usize, usize)>,
@@ -326,7 +326,8 @@ fn plan_on_duplicate<'a>(
     let mut assignments = Assignments::new(list);
     let layout = Layout::of_exprs(assignments.exprs(), &[]);
     assignments.lay(&layout);
-    let [old, new] = [0, 1].map(|number| layout.of_table(&scope.tables[number], &binder.columns));
+    let [mut old, new] = [0, 1].map(|number| layout.of_table(&scope.tables[number], &binder.columns));
+    old.sort_unstable();
     let beside = query.map(|query| select_beside(query, &scope, &layout, &binder.columns)).unwrap_or_default();
     Ok(OnDuplicate { width: layout.width(), old, new, beside, assignments })
 }

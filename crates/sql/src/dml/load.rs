@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use base::{SqlError, codes};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use types::charset::{Charset, char_count};
 use types::{ColumnDef, ColumnType, Value};
 
@@ -15,10 +15,13 @@ use crate::expr::build::type_of_value;
 use crate::expr::{EvalContext, convert_for_column};
 use crate::load::{Fields, Found, Input, LoadFrom, Stop};
 use crate::result::{Outcome, ResultSink};
-use crate::write::Assigned;
+use crate::write::{Assigned, short_integer};
 
 /// Steps between two looks at whether the statement was cancelled. A line is one, and so is each field or column that it sets.
 const STEPS_PER_CHECK: usize = 2048;
+
+/// A piece of memory for texts. It goes with the last row that has something in it.
+const TEXT_BYTES: usize = 32 << 10;
 
 /// A LOAD DATA under way.
 struct Load<'p> {
@@ -26,6 +29,8 @@ struct Load<'p> {
     fields: Fields,
     input: Input,
     progress: Progress,
+    /// Where the texts of rows under way are, many of them in one piece of memory.
+    texts: BytesMut,
     frame: Vec<Value>,
     runs: Vec<SubqueryRun<'p>>,
     /// Lines to skip yet.
@@ -61,6 +66,7 @@ impl LoadPlan {
             fields: Fields::new(self.rules.clone()),
             input,
             progress: Progress::new(&self.insert, context),
+            texts: BytesMut::with_capacity(TEXT_BYTES),
             frame: vec![Value::Null; self.width],
             runs: self.subqueries.iter().map(SubqueryRun::new).collect(),
             lines_left: self.skip_lines,
@@ -183,20 +189,25 @@ impl Load<'_> {
     /// A field for its target.
     fn take(&mut self, target: &Target, context: &ExecContext<'_>) -> Result<(), SqlError> {
         let value = self.fields.value();
-        let value = if self.fields.is_null() { None } else { Some(Bytes::copy_from_slice(value)) };
-        match target {
+        let column = match target {
+            Target::Column(column) => *column,
             Target::Variable(name) => {
+                let value = (!self.fields.is_null()).then(|| Bytes::copy_from_slice(value));
                 set_variable(name, value, self.plan.rules.charset(), &context.eval);
-                Ok(())
+                return Ok(());
             }
-            Target::Column(column) => match value {
-                Some(bytes) => self.store(*column, bytes, context),
-                None => {
-                    let Progress { row, terms, .. } = &mut self.progress;
-                    self.plan.insert.maker.set_null_of_file(row, *column, *terms, &context.eval)
-                }
-            },
+        };
+        let Progress { row, terms, .. } = &mut self.progress;
+        let maker = &self.plan.insert.maker;
+        if self.fields.is_null() {
+            return maker.set_null_of_file(row, column, *terms, &context.eval);
         }
+        if let Some(number) = maker.column(column).ty.integer().and_then(|_| short_integer(value)) {
+            return maker.set(row, column, Value::Int(number), *terms, &context.eval);
+        }
+        self.texts.extend_from_slice(value);
+        let bytes = self.texts.split().freeze();
+        self.store(column, bytes, context)
     }
 
     fn column(&self, column: usize) -> &ColumnDef {

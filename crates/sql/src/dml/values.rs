@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, memory};
+use bytes::Bytes;
 use engine::Table;
 use syntax::ast as sql;
 use syntax::literal_rows::LiteralValue;
@@ -24,12 +25,12 @@ use crate::dml::insert_plan::InsertPlan;
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::BATCH_ROWS;
-use crate::expr::{Expr, ExprType};
+use crate::expr::{EvalContext, Expr, ExprType, build};
 use crate::parse::{LiteralRows, hex_bytes};
 use crate::plan::layout::Layout;
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
-use crate::write::for_column;
+use crate::write::{for_column, short_integer, takes_numbers};
 
 /// The rows of VALUES or SET.
 #[derive(Debug)]
@@ -185,18 +186,18 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        let mut row = Vec::with_capacity(self.columns.len());
         for number in 0..values.literals.len() {
             memory::check()?;
-            values.literals.values(number, &mut row)?;
             progress.begin_row();
-            let (made, terms) = (&mut progress.row, progress.terms);
-            for (&column, literal) in self.columns.iter().zip(row.drain(..)) {
-                match values.bind(literal, self.maker.column(column))? {
-                    None => self.maker.set_default(made, column, terms, &context.eval)?,
-                    Some(expr) => self.maker.set(made, column, expr.eval(&[], &context.eval)?, terms, &context.eval)?,
+            let (row, terms, eval) = (&mut progress.row, progress.terms, &context.eval);
+            let mut columns = self.columns.iter();
+            values.literals.each(number, |literal| {
+                let Some(&column) = columns.next() else { return Ok(()) };
+                match values.value(literal, self.maker.column(column), eval)? {
+                    None => self.maker.set_default(row, column, terms, eval),
+                    Some(value) => self.maker.set(row, column, value, terms, eval),
                 }
-            }
+            })?;
             self.insert_row(progress, context).await?;
             if number % BATCH_ROWS == BATCH_ROWS - 1 {
                 context.check_cancelled().await?;
@@ -207,15 +208,37 @@ impl InsertPlan {
 }
 
 impl ValuesPlan {
-    /// A literal on its way to a column; `None` is DEFAULT.
-    fn bind(&self, literal: LiteralValue, column: &ColumnDef) -> Result<Option<Expr>, SqlError> {
-        let value = match literal {
+    /// A literal on its way to a column; `None` is DEFAULT. Most are integers and texts, which are the same for nearly all columns: those need no
+    /// expression.
+    fn value(
+        &self,
+        literal: LiteralValue<'_>,
+        column: &ColumnDef,
+        eval: &EvalContext<'_>,
+    ) -> Result<Option<Value>, SqlError> {
+        let takes_text = || {
+            let is_plain = self.collation != CollationId::BINARY || !column.ty.is_string();
+            is_plain && !column.ty.is_binary() && !takes_numbers(column)
+        };
+        let expr = match literal {
             LiteralValue::Default => return Ok(None),
-            LiteralValue::Negative(digits) => literal::negative_number(&digits)?,
+            LiteralValue::Number(digits) => match short_integer(digits.as_bytes()).filter(|_| !column.ty.is_binary()) {
+                Some(number) => return Ok(Some(Value::Int(number))),
+                None => build::number_literal(digits)?,
+            },
+            LiteralValue::Text(text) if takes_text() => {
+                return Ok(Some(Value::Str(Bytes::copy_from_slice(text.as_bytes()))));
+            }
+            LiteralValue::Text(text) => build::string_literal(&text, self.collation),
+            LiteralValue::Negative(digits) => match short_integer(digits.as_bytes()).filter(|_| !column.ty.is_binary())
+            {
+                Some(number) => return Ok(Some(Value::Int(-number))),
+                None => literal::negative_number(digits)?,
+            },
             LiteralValue::Binary(text) => literal::binary_text(&text, self.client)?,
             LiteralValue::BinaryDigits(digits) => literal::binary_bytes(hex_bytes(&digits))?,
             LiteralValue::Literal(literal) => literal::plain(&literal, self.collation)?,
         };
-        Ok(Some(for_column(value, column)))
+        for_column(expr, column).eval(&[], eval).map(Some)
     }
 }

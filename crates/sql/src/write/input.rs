@@ -34,3 +34,10 @@ fn copied(value: Expr, column: &ColumnDef) -> Expr {
 pub(crate) fn takes_numbers(column: &ColumnDef) -> bool {
     column.ty.is_numeric() || column.ty == ColumnType::Year
 }
+
+/// What digits are, if it is an integer far from any end.
+pub(crate) fn short_integer(digits: &[u8]) -> Option<i64> {
+    const SHORT: usize = 18;
+    let is_short = (1..=SHORT).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit);
+    is_short.then(|| digits.iter().fold(0, |number, digit| 10 * number + i64::from(digit - b'0')))
+}

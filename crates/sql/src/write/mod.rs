@@ -37,7 +37,7 @@ mod numbers;
 pub(crate) use assign::{Assigned, Assignment, Assignments, Kept};
 pub(crate) use default::{DefaultValue, default_expr};
 pub(crate) use image::ImageMaker;
-pub(crate) use input::{for_column, takes_numbers};
+pub(crate) use input::{for_column, short_integer, takes_numbers};
 pub(crate) use null::NullOfCopy;
 pub(crate) use numbers::{Numbers, Series};
 
