@@ -2,10 +2,11 @@
 
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::{AutoIncrement, RowMapper, Table};
+use types::charset::prefix_bytes;
 use types::decimal::Rounding;
 use types::{ColumnDef, ColumnType, IndexDef, RowLayout, TableDef, TypeError, Value};
 
@@ -14,7 +15,7 @@ use super::alter::Copying;
 use super::default::Conversion;
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, ExprType, SqlMode, Warnings, coerce};
+use crate::expr::{EvalContext, ExprType, SqlMode, Strictness, Warnings, coerce};
 use crate::write::{DefaultValue, NewRow, NullOfCopy, RowMaker, Terms};
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
@@ -48,6 +49,7 @@ pub(super) fn row_mapper(
         conversion,
         is_copied: copying.is_done,
         is_of_maria: context.is_of_maria,
+        is_logged: context.is_logged,
         numbers_as_copied: copying.numbers_rows,
     });
     Ok(Some(Arc::new(move || {
@@ -181,6 +183,8 @@ enum Step {
     Keep(usize),
     /// The old value if it is a date that `sql_mode` allows.
     Check(usize),
+    /// The old text, as far as there is room.
+    Cut(usize),
     /// The old value, converted.
     Convert { from: usize, copied: Option<Copied> },
     /// 1, 2, 3, … in the order of the old clustered key.
@@ -212,11 +216,23 @@ fn checks_dates(column: &ColumnDef, copying: &Copying, context: &DdlContext<'_>)
 
 fn step(old: &TableDef, column: &ColumnDef, from: usize, copying: &Copying, context: &DdlContext<'_>) -> Step {
     let was = &old.columns[from];
-    match same_form(was, column) {
+    match same_values(was, column) {
         true if checks_dates(column, copying, context) => Step::Check(from),
         true => Step::Keep(from),
+        false if same_text(was, column) => Step::Cut(from),
         false => Step::Convert { from, copied: Copied::by_alter(&ExprType::of_column(was), &column.ty) },
     }
+}
+
+/// Whether both have texts of one kind in one character set: MySQL copies those itself, and calls the longer ones truncated.
+fn same_text(was: &ColumnDef, column: &ColumnDef) -> bool {
+    let is_same_kind = matches!(
+        (&was.ty, &column.ty),
+        (ColumnType::Char { .. }, ColumnType::Char { .. })
+            | (ColumnType::VarChar { .. }, ColumnType::VarChar { .. })
+            | (ColumnType::VarBinary { .. }, ColumnType::VarBinary { .. })
+    );
+    is_same_kind && was.collation.charset() == column.collation.charset()
 }
 
 struct Map {
@@ -231,6 +247,7 @@ struct Map {
     conversion: Arc<Conversion>,
     is_copied: bool,
     is_of_maria: bool,
+    is_logged: bool,
     /// [`Copying::numbers_rows`]
     numbers_as_copied: bool,
 }
@@ -263,6 +280,16 @@ impl Pass {
     }
 }
 
+impl Step {
+    /// The old column that the new one is made of.
+    fn source(&self) -> Option<usize> {
+        match self {
+            Step::Keep(from) | Step::Check(from) | Step::Cut(from) | Step::Convert { from, .. } => Some(*from),
+            Step::Count | Step::Single => None,
+        }
+    }
+}
+
 impl Map {
     /// Where numbers begin whose counter is here. A MySQL and a MariaDB that do not copy the table take the number of the series behind the one that
     /// would come, if the series is another than all numbers.
@@ -286,8 +313,14 @@ impl Map {
         eval: &EvalContext<'_>,
     ) -> Result<(), SqlError> {
         let maker = &self.maker;
+        if let Some(from) = step.source().filter(|&from| old[from].is_null()) {
+            let (is_copied, is_of_maria) = (self.is_copied, self.is_of_maria);
+            let of = NullOfCopy { was: &self.old_columns[from], is_copied, is_of_maria };
+            return maker.set_null_of_copy(new, column, of, self.terms, eval);
+        }
         match step {
             Step::Keep(from) => new.put(column, old[*from].clone()),
+            Step::Cut(from) => self.cut(column, &old[*from], new, eval)?,
             Step::Check(from) => {
                 let has_zeros = match &old[*from] {
                     Value::Date(date) => date.has_zero_part(),
@@ -305,14 +338,6 @@ impl Map {
                 let what = "DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides";
                 return Err(SqlError::not_supported(what));
             }
-            Step::Convert { from, .. } if old[*from].is_null() => {
-                let of = NullOfCopy {
-                    was: &self.old_columns[*from],
-                    is_copied: self.is_copied,
-                    is_of_maria: self.is_of_maria,
-                };
-                maker.set_null_of_copy(new, column, of, self.terms, eval)?;
-            }
             Step::Convert { from, copied } => {
                 let value = self.converted_from(*from, &old[*from], maker.column(column));
                 if matches!(copied, Some(Copied::Integer)) {
@@ -322,6 +347,28 @@ impl Map {
                 maker.set_copied(new, column, (&value, copied.as_ref()), self.terms, eval)?;
             }
         }
+        Ok(())
+    }
+
+    /// Gives a column a text of its own kind. What is too long is truncated, be it spaces, unless a source has done so.
+    fn cut(&self, column: usize, text: &Value, new: &mut NewRow, eval: &EvalContext<'_>) -> Result<(), SqlError> {
+        let def = self.maker.column(column);
+        let whole = text.as_bytes().cloned().unwrap_or_default();
+        let kept = match def.ty {
+            ColumnType::Char { chars } | ColumnType::VarChar { chars } => prefix_bytes(&whole, chars as usize),
+            _ => whole.len().min(def.max_bytes() as usize),
+        };
+        if kept < whole.len() {
+            let message = format!("Data truncated for column '{}' at row {}", def.name, new.number);
+            let strictness = if self.is_logged { Strictness::Lenient } else { self.terms.strictness };
+            Terms { strictness, ..self.terms }.complain(codes::WARN_DATA_TRUNCATED, message, eval)?;
+        }
+        let mut text = whole.slice(..kept);
+        if matches!(def.ty, ColumnType::Char { .. }) {
+            let length = text.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+            text.truncate(length);
+        }
+        new.put(column, if def.ty.is_binary() { Value::Bytes(text) } else { Value::Str(text) });
         Ok(())
     }
 
