@@ -20,7 +20,7 @@ use bytes::Bytes;
 use crate::column::Codec;
 use crate::error::TypeError;
 use crate::schema::{ColumnDef, TableDef};
-use crate::scratch::exact;
+use crate::scratch::{exact, with_scratch};
 use crate::value::Value;
 
 /// How the columns of a table (or of a covering image) lie in a row image. Made once per table definition.
@@ -208,6 +208,34 @@ impl RowLayout {
         }
         out.extend_from_slice(&row[start..at]);
         Ok(())
+    }
+
+    /// Whether a row would be another with these columns changed (ascending positions).
+    pub fn differs(&self, row: &[u8], changes: &[(usize, Value)]) -> Result<bool, TypeError> {
+        with_scratch(|out| {
+            let mut from = (0, self.begin(row)?);
+            for (column, value) in changes {
+                if *column <= self.known {
+                    from = (*column, self.columns[*column].offset);
+                }
+                let is_null = value.is_null() && self.columns[*column].nullable;
+                let Some(place) = self.walk(row, from, *column)? else {
+                    if !is_null {
+                        return Ok(true);
+                    }
+                    continue;
+                };
+                out.clear();
+                if !is_null {
+                    self.encode_value(*column, value, out)?;
+                }
+                if is_null || row[place.clone()] != out[..] {
+                    return Ok(true);
+                }
+                from = (*column, place.start);
+            }
+            Ok(false)
+        })
     }
 
     /// Checks that these bytes are a row of this layout and no more. For bytes from elsewhere.

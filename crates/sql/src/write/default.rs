@@ -63,6 +63,14 @@ impl DefaultValue {
         }
     }
 
+    /// Whether it is the same for all rows of a statement.
+    pub(super) fn is_constant(&self) -> bool {
+        match self {
+            DefaultValue::Stored(_) | DefaultValue::Now | DefaultValue::Missing => true,
+            DefaultValue::Computed(_) | DefaultValue::AutoIncrement => false,
+        }
+    }
+
     /// Whether it is NULL.
     pub(crate) fn is_null(&self) -> bool {
         matches!(self, DefaultValue::Stored(Value::Null))

@@ -53,6 +53,7 @@ use crate::bind::Binder;
 use crate::exec::ExecContext;
 use crate::exec::spill::check_room_for;
 use crate::expr::copied::Copied;
+use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, Strictness, convert_for_column, name_table};
 
 /// How rows of one table are made in one statement.
@@ -109,11 +110,22 @@ impl Terms {
 /// A new row under way.
 #[derive(Debug, Default)]
 pub(crate) struct NewRow {
-    /// A value per column. Those that are not given are what they were in the row before.
+    /// A value per column.
     values: Vec<Value>,
-    given: Vec<bool>,
+    states: Vec<ColumnState>,
     /// In the statement, from 1: for messages.
     pub(crate) number: u64,
+}
+
+/// What a row under way has of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ColumnState {
+    /// Nothing that counts.
+    Open,
+    /// What the statement gives.
+    Given,
+    /// The default, which is the same for all rows of the statement: it stays for the next one.
+    Filled,
 }
 
 /// Columns of a row that is there with their new values, each once.
@@ -122,24 +134,28 @@ pub(crate) type Changes = Vec<(usize, Value)>;
 impl NewRow {
     /// For rows of so many columns.
     pub(crate) fn of_columns(count: usize) -> Self {
-        NewRow { values: vec![Value::Null; count], given: vec![false; count], number: 0 }
+        NewRow { values: vec![Value::Null; count], states: vec![ColumnState::Open; count], number: 0 }
     }
 
     /// Begins the next row: nothing of it is given.
     pub(crate) fn begin(&mut self, number: u64) {
         self.number = number;
-        self.given.fill(false);
+        for state in &mut self.states {
+            if *state == ColumnState::Given {
+                *state = ColumnState::Open;
+            }
+        }
     }
 
     /// Gives a value that is in the column's own form.
     pub(crate) fn put(&mut self, column: usize, value: Value) {
-        self.given[column] = true;
+        self.states[column] = ColumnState::Given;
         self.values[column] = value;
     }
 
     /// Whether a column has its value from the statement.
     pub(crate) fn is_given(&self, column: usize) -> bool {
-        self.given[column]
+        self.states[column] == ColumnState::Given
     }
 
     /// What a column has.
@@ -239,11 +255,11 @@ impl RowMaker {
         terms: Terms,
         eval: &EvalContext<'_>,
     ) -> Result<(), SqlError> {
-        row.given[column] = true;
-        row.values[column] = match value {
+        let value = match value {
             Value::Null if self.auto_increment == Some(column) => Value::Null,
             value => self.converted(column, value, row.number, terms, eval)?,
         };
+        row.put(column, value);
         Ok(())
     }
 
@@ -297,7 +313,7 @@ impl RowMaker {
     /// All that comes between a row's inputs and its number.
     pub(crate) fn complete(&self, row: &mut NewRow, terms: Terms, eval: &EvalContext<'_>) -> Result<(), SqlError> {
         self.fill(row, terms, eval)?;
-        if let Some(pk) = self.counted.filter(|&pk| !row.given[pk]) {
+        if let Some(pk) = self.counted.filter(|&pk| !row.is_given(pk)) {
             row.values[pk] = Value::UInt(self.next_number(pk, terms.numbering));
         }
         Ok(())
@@ -311,11 +327,16 @@ impl RowMaker {
         }
     }
 
-    /// Gives the columns that were not given their defaults; AUTO_INCREMENT is NULL until its number is taken.
+    /// Gives the columns that were not given their defaults; AUTO_INCREMENT is NULL until its number is taken. What is the same for all rows is computed
+    /// once, and so it is said once in a statement that a column has none; of the word DEFAULT it is said each time.
     fn fill(&self, row: &mut NewRow, terms: Terms, eval: &EvalContext<'_>) -> Result<(), SqlError> {
         for (column, default) in self.defaults.iter().enumerate() {
-            if !row.given[column] {
-                row.values[column] = default.value(self.column(column), terms.strictness, row.number, eval)?;
+            if row.states[column] != ColumnState::Open {
+                continue;
+            }
+            row.values[column] = default.value(self.column(column), terms.strictness, row.number, eval)?;
+            if default.is_constant() {
+                row.states[column] = ColumnState::Filled;
             }
         }
         Ok(())
@@ -330,7 +351,7 @@ impl RowMaker {
     /// The image of a row whose number is not known yet: it is zero.
     pub(crate) fn image_without_number(&self, row: &mut NewRow) -> Result<Bytes, SqlError> {
         let Some(column) = self.auto_increment else { return self.image(row) };
-        let zero = crate::expr::zero::implicit_default(self.column(column));
+        let zero = implicit_default(self.column(column));
         let number = std::mem::replace(&mut row.values[column], zero);
         let image = self.image(row);
         row.values[column] = number;
@@ -346,8 +367,12 @@ impl RowMaker {
         terms: Terms,
         eval: &EvalContext<'_>,
     ) -> Result<Option<Bytes>, SqlError> {
-        let new = self.replaced(old, changes)?;
-        if new == *old {
+        if self.timed.is_empty() {
+            let new = self.replaced(old, changes)?;
+            return Ok((new != *old).then_some(new));
+        }
+        changes.sort_unstable_by_key(|(column, _)| *column);
+        if !self.codec().row.differs(old, changes)? {
             return Ok(None);
         }
         let given = changes.len();
@@ -357,7 +382,7 @@ impl RowMaker {
                 changes.push((column, default::statement_time(def, terms.strictness, row_number, eval)?));
             }
         }
-        if changes.len() == given { Ok(Some(new)) } else { self.replaced(old, changes).map(Some) }
+        self.replaced(old, changes).map(Some)
     }
 
     /// A row with other values in some columns, and nothing else different: all others are copied as bytes.
