@@ -415,7 +415,12 @@ fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<
     }
     if block.distinct {
         node = apply_for((block, columns), node, block.select.iter(), &mut applied);
-        node = Node::Distinct { input: Box::new(node), keys: block.select.clone() };
+        let keys = block.select.clone();
+        let together =
+            !is_grouped && block.windows.is_empty() && arrives_grouped((block, columns), &node, &keys, facts);
+        // Those that find no room in memory come after the others.
+        ordered &= together || block.order.is_empty();
+        node = Node::Distinct { input: Box::new(node), keys, together };
     }
     let limit = std::mem::take(&mut block.limit);
     if !ordered && !block.order.is_empty() {

@@ -128,7 +128,7 @@ impl Layout {
                 }
             }
             Node::Window(window) => self.lay_window(window),
-            Node::Distinct { input, keys } => {
+            Node::Distinct { input, keys, .. } => {
                 self.lay_node(input);
                 self.lay_all(keys);
             }

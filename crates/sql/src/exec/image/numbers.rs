@@ -1,0 +1,116 @@
+//! Exact numbers that are computed of images, in units of their last digit.
+
+use types::{ColumnType, TypeError, Value};
+
+use crate::exec::image::ImageOf;
+use crate::exec::image::compile::Compiler;
+use crate::expr::{ArithmeticOp, Expr, ExprKind, Kind};
+
+/// Most digits after the point of a product that is exact.
+const SCALE_MAX: u8 = types::decimal::MAX_SCALE;
+
+/// What makes a number.
+pub(crate) struct Number {
+    kind: NumberKind,
+    /// Digits after the point.
+    scale: u8,
+}
+
+enum NumberKind {
+    Column(usize),
+    Constant(i128),
+    /// Sides with what each is multiplied by, so that both have one scale.
+    Add(Box<[(Number, i128); 2]>),
+    Subtract(Box<[(Number, i128); 2]>),
+    Multiply(Box<[Number; 2]>),
+    /// The same with more digits after the point.
+    Scaled(Box<Number>, i128),
+}
+
+/// A number, or why there is none.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Units {
+    Null,
+    Number(i128),
+    /// It does not fit: the expression has to say what it is.
+    TooGreat,
+}
+
+impl Number {
+    /// The number that an expression is, in units of `scale` digits after the point, if it can be said so. Integers are computed in the
+    /// domain of DECIMAL only where the expression does.
+    pub(crate) fn new(expr: &Expr, scale: u8, compiler: &Compiler<'_>) -> Option<Number> {
+        let number = Number::of(expr, compiler)?;
+        let more = power(scale.checked_sub(number.scale)?)?;
+        Some(if more == 1 { number } else { Number { kind: NumberKind::Scaled(Box::new(number), more), scale } })
+    }
+
+    fn of(expr: &Expr, compiler: &Compiler<'_>) -> Option<Number> {
+        if let Some(place) = compiler.place(expr) {
+            let is_number = !matches!(compiler.of.def(place).ty, ColumnType::Year);
+            let scale = compiler.of.field(place).scale_of_units().filter(|_| is_number)?;
+            return Some(Number { kind: NumberKind::Column(place), scale });
+        }
+        if let ExprKind::Arithmetic { op, args } = &expr.kind
+            && expr.ty.kind == Kind::Decimal
+            && matches!(op, ArithmeticOp::Add | ArithmeticOp::Subtract | ArithmeticOp::Multiply)
+        {
+            let sides = [Number::of(&args[0], compiler)?, Number::of(&args[1], compiler)?];
+            return Number::computed(*op, sides);
+        }
+        let (units, scale) = match compiler.constant(expr)? {
+            Value::Int(n) => (n.into(), 0),
+            Value::UInt(n) => (n.into(), 0),
+            Value::Decimal(n) => (n.units(n.scale())?, n.scale()),
+            _ => return None,
+        };
+        Some(Number { kind: NumberKind::Constant(units), scale })
+    }
+
+    fn computed(op: ArithmeticOp, sides: [Number; 2]) -> Option<Number> {
+        if op == ArithmeticOp::Multiply {
+            let scale = sides[0].scale.checked_add(sides[1].scale).filter(|scale| *scale <= SCALE_MAX)?;
+            return Some(Number { kind: NumberKind::Multiply(Box::new(sides)), scale });
+        }
+        let scale = sides[0].scale.max(sides[1].scale);
+        let [left, right] = sides;
+        let factors = (power(scale - left.scale)?, power(scale - right.scale)?);
+        let sides = Box::new([(left, factors.0), (right, factors.1)]);
+        let kind = if op == ArithmeticOp::Add { NumberKind::Add(sides) } else { NumberKind::Subtract(sides) };
+        Some(Number { kind, scale })
+    }
+
+    /// Its value for an image.
+    pub(crate) fn units(&self, of: &ImageOf, image: &[u8]) -> Result<Units, TypeError> {
+        let both = |sides: &[(Number, i128); 2], compute: fn(i128, i128) -> Option<i128>| {
+            let (left, right) = (sides[0].0.units(of, image)?, sides[1].0.units(of, image)?);
+            Ok(combine(left, right, |left, right| {
+                compute(left.checked_mul(sides[0].1)?, right.checked_mul(sides[1].1)?)
+            }))
+        };
+        match &self.kind {
+            NumberKind::Column(place) => Ok(of.field(*place).units(image)?.map_or(Units::Null, Units::Number)),
+            NumberKind::Constant(units) => Ok(Units::Number(*units)),
+            NumberKind::Add(sides) => both(sides, i128::checked_add),
+            NumberKind::Subtract(sides) => both(sides, i128::checked_sub),
+            NumberKind::Multiply(sides) => {
+                Ok(combine(sides[0].units(of, image)?, sides[1].units(of, image)?, i128::checked_mul))
+            }
+            NumberKind::Scaled(number, more) => {
+                Ok(combine(number.units(of, image)?, Units::Number(*more), i128::checked_mul))
+            }
+        }
+    }
+}
+
+fn combine(left: Units, right: Units, compute: impl Fn(i128, i128) -> Option<i128>) -> Units {
+    match (left, right) {
+        (Units::TooGreat, _) | (_, Units::TooGreat) => Units::TooGreat,
+        (Units::Null, _) | (_, Units::Null) => Units::Null,
+        (Units::Number(left), Units::Number(right)) => compute(left, right).map_or(Units::TooGreat, Units::Number),
+    }
+}
+
+fn power(digits: u8) -> Option<i128> {
+    10i128.checked_pow(digits.into())
+}
