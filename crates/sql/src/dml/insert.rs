@@ -172,8 +172,8 @@ impl InsertPlan {
         let Some(has_parents) = self.find_parents(progress, context).await? else { return Ok(()) };
         let generated = self.maker.number(&mut progress.row, &mut progress.numbers, progress.terms, context)?;
         // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
-        let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
-        if let (Some(column), true) = (self.maker.auto_increment, told && !self.hides_numbers()) {
+        let names_numbers = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
+        if let (Some(column), true) = (self.maker.auto_increment, names_numbers && !self.hides_numbers()) {
             progress.last_given = progress.row.value(column).counted().unwrap_or(0);
         }
         self.insert_numbered(generated, has_parents, progress, context).await?;

@@ -1,4 +1,4 @@
-//! [`RowMaker`]: the one place where a row is made, whoever writes it.
+//! [`RowMaker`]: the one place where a row is made.
 //!
 //! A maker is planned once per table and statement. It holds no values of a run: it is the same for all rows, and for all runs of a prepared
 //! statement. What is under way is in a [`NewRow`], or in a list of changes, which are used again for one row after the other.
@@ -6,13 +6,14 @@
 //! ```text
 //!   a new row       inputs ──> defaults ──> number ──> image      INSERT, REPLACE, LOAD DATA, ALTER TABLE's copy
 //!   a changed row   inputs ──> ON UPDATE ───────────> image      UPDATE, ON DUPLICATE KEY UPDATE, cascades
+//!   bytes           inputs, defaults ───────────────> image      rows of another server's log: [`ImageMaker`]
 //! ```
 //!
 //! | stage | function | what it does |
 //! |---|---|---|
 //! | inputs | [`RowMaker::set`] and its kin, [`Assignments::apply`] | each value is converted for its column, and a NULL that the column does not take becomes an error or what stands for it (`null`) |
 //! | defaults | [`RowMaker::complete`] | columns that were not given, in the table's order |
-//! | ON UPDATE | [`RowMaker::changed`] | the time, if anything of the row is different and the column itself is not given |
+//! | ON UPDATE | [`RowMaker::changed`] | the time, if anything of the row is different and the column itself is not given; a cascade leaves it ([`RowMaker::replaced`]) |
 //! | number | [`RowMaker::number`] | AUTO_INCREMENT, for a row that has no number yet |
 //! | image | [`RowMaker::image`], [`RowMaker::changed`] | the row's bytes; the engine makes the keys of them |
 //!
