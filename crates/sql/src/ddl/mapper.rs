@@ -344,7 +344,7 @@ impl Map {
                     // A text that is none is spoken of (1292).
                     coerce::to_i64(&value, eval)?;
                 }
-                maker.set_copied(new, column, (&value, copied.as_ref()), self.terms, eval)?;
+                maker.set_copied(new, column, (value, copied.as_ref()), self.terms, eval)?;
             }
         }
         Ok(())

@@ -103,7 +103,7 @@ impl InsertPlan {
         let mut batch = RowBatch::new(self.selected_width());
         loop {
             let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
-            self.insert_batch(&batch, progress, context).await?;
+            self.insert_batch(&mut batch, progress, context).await?;
             batch.clear();
             if !more {
                 return Ok(());
@@ -135,25 +135,26 @@ impl InsertPlan {
             if batch.is_empty() {
                 return Ok(());
             }
-            self.insert_batch(&batch, progress, context).await?;
+            self.insert_batch(&mut batch, progress, context).await?;
             batch.clear();
         }
     }
 
     async fn insert_batch(
         &self,
-        batch: &RowBatch,
+        batch: &mut RowBatch,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         context.check_cancelled().await?;
         let InsertSource::Query { copied, .. } = &self.source else { return Ok(()) };
-        for row in batch.iter() {
+        for number in 0..batch.len() {
+            let row = batch.row_mut(number);
             progress.begin_row();
             progress.beside.clear();
             progress.beside.extend_from_slice(&row[self.columns.len()..]);
             for ((&column, value), copied) in self.columns.iter().zip(row).zip(copied) {
-                let input = (value, copied.as_ref());
+                let input = (std::mem::replace(value, Value::Null), copied.as_ref());
                 self.maker.set_copied(&mut progress.row, column, input, progress.terms, &context.eval)?;
             }
             self.insert_row(progress, context).await?;

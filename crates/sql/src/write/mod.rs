@@ -269,14 +269,14 @@ impl RowMaker {
         &self,
         row: &mut NewRow,
         column: usize,
-        (value, copied): (&Value, Option<&Copied>),
+        (value, copied): (Value, Option<&Copied>),
         terms: Terms,
         eval: &EvalContext<'_>,
     ) -> Result<(), SqlError> {
-        let Some(copied) = copied else { return self.set(row, column, value.clone(), terms, eval) };
-        match copied.no_member(value) {
+        let Some(copied) = copied else { return self.set(row, column, value, terms, eval) };
+        match copied.no_member(&value) {
             Some(none) => row.put(column, none),
-            None => self.set(row, column, copied.value(value.clone()), terms, eval)?,
+            None => self.set(row, column, copied.value(value), terms, eval)?,
         }
         Ok(())
     }
