@@ -18,12 +18,12 @@ use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
-use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::group_key;
 use crate::exec::group::Group;
-use crate::exec::image::source::ImageSource;
+use crate::exec::image::source::{ImageSource, OrderedGroups};
+use crate::exec::keys::KeyMap;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
 use crate::exec::spill::{ReadPosition, memory_size};
@@ -39,6 +39,8 @@ pub(crate) struct AggregateRows<'p> {
     input: BoxedOperator<'p>,
     /// The table that the input scans, if its rows may be grouped by their images.
     images: Option<ImageSource<'p>>,
+    /// Its groups, if they come in order.
+    ordered_images: Option<OrderedGroups>,
     width: usize,
     seed: Vec<Value>,
     ordered: Ordered,
@@ -73,6 +75,7 @@ impl<'p> AggregateRows<'p> {
             node,
             input,
             images: ImageSource::of(block, node),
+            ordered_images: None,
             width: block.width,
             seed: Vec::new(),
             ordered: Ordered::default(),
@@ -84,10 +87,26 @@ impl<'p> AggregateRows<'p> {
 
     /// Groups the scanned table by its images; false if values have to be made.
     async fn by_images(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
-        let Some(images) = self.images.as_ref().filter(|_| self.stage == Stage::Start) else { return Ok(false) };
-        let Some(rows) = images.groups(self.node, &self.seed, context).await? else { return Ok(false) };
-        self.ready.extend(rows);
-        self.stage = Stage::Done;
+        let Some(images) = &self.images else { return Ok(false) };
+        if self.stage == Stage::Start && self.node.ordered {
+            self.ordered_images = images.ordered(self.node, &self.seed, context)?;
+        } else if self.stage == Stage::Start
+            && let Some(rows) = images.groups(self.node, &self.seed, context).await?
+        {
+            self.ready.extend(rows);
+            self.stage = Stage::Done;
+            return Ok(true);
+        }
+        let Some(groups) = &mut self.ordered_images else { return Ok(false) };
+        self.stage = Stage::Reading;
+        let mut ended = Vec::new();
+        if !groups.next(&mut ended).await? {
+            self.ordered_images = None;
+            self.stage = Stage::Done;
+        }
+        for group in ended {
+            self.ready.push_back(images.row(self.node, &self.seed, Some(&group.first), group.states)?);
+        }
         Ok(true)
     }
 
@@ -212,7 +231,7 @@ impl<'p> AggregateRows<'p> {
                     }
                     None => {
                         bytes += key.len() + memory_size(row) + GROUP_BYTES;
-                        groups.insert(key.clone(), list.len());
+                        groups.insert(&key, list.len());
                         list.push(Group::new(self.node, row));
                         list.len() - 1
                     }
@@ -239,6 +258,7 @@ impl Operator for AggregateRows<'_> {
         self.seed = seed.to_vec();
         self.ordered = Ordered::default();
         self.ready.clear();
+        self.ordered_images = None;
         self.stage = Stage::Start;
         self.overflow = Overflow::default();
     }

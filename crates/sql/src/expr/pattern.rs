@@ -36,9 +36,14 @@ pub(crate) struct Pattern {
     ascii: Option<AsciiPattern>,
 }
 
+/// Characters of ASCII that are no control characters.
+const PRINTABLE: std::ops::RangeInclusive<u8> = b' '..=b'~';
+
 /// What stands between the `%` of a pattern.
 struct AsciiPattern {
     fold: [u8; 128],
+    /// What can be printed is folded by making letters upper case.
+    folds_case: bool,
     /// What the text begins with.
     begin: Vec<u8>,
     /// What follows, each somewhere behind the one before.
@@ -84,12 +89,18 @@ impl AsciiPattern {
         let begin = parts.next()?;
         let middle = parts.filter(|part| !part.is_empty());
         let middle = middle.map(|part| memmem::Finder::new(&part).into_owned()).collect();
-        Some(AsciiPattern { fold, begin, middle, end })
+        let folds_case = { PRINTABLE }.all(|byte| fold[usize::from(byte)] == byte.to_ascii_uppercase());
+        Some(AsciiPattern { fold, folds_case, begin, middle, end })
     }
 
     fn matches(&self, text: &[u8], scratch: &mut Vec<u8>) -> bool {
         scratch.clear();
-        scratch.extend(text.iter().map(|&byte| self.fold[usize::from(byte & 127)]));
+        if self.folds_case && text.iter().all(|byte| PRINTABLE.contains(byte)) {
+            scratch.extend_from_slice(text);
+            scratch.make_ascii_uppercase();
+        } else {
+            scratch.extend(text.iter().map(|&byte| self.fold[usize::from(byte & 127)]));
+        }
         let Some(mut rest) = scratch.strip_prefix(&self.begin[..]) else { return false };
         let Some(end) = &self.end else { return rest.is_empty() };
         for part in &self.middle {

@@ -10,11 +10,11 @@ use bytes::Bytes;
 use engine::Rows;
 use types::{ColumnType, TypeError, Value, collation};
 
-use crate::exec::KeyMap;
 use crate::exec::image::ImageOf;
 use crate::exec::image::compile::Compiler;
 use crate::exec::image::conditions::ImageCondition;
 use crate::exec::image::numbers::{Number, Units};
+use crate::exec::keys::KeyMap;
 use crate::expr::{Aggregate, AggregateFunction, AggregateState, Expr, ExprType, Kind, order};
 use crate::plan::node::AggregateNode;
 
@@ -61,6 +61,8 @@ pub(crate) struct ImageGroups {
 
 /// A group under way: the image of its first row, and its aggregates.
 pub(crate) struct ImageGroup {
+    /// Bytes of the key's columns, of its last row; if rows come in order.
+    raw: Vec<u8>,
     key: Vec<u8>,
     pub(crate) first: Bytes,
     pub(crate) states: Vec<AggregateState>,
@@ -86,6 +88,12 @@ impl ImageGrouping {
     /// Whether rows may be taken in parts: sums of floating-point numbers depend on their order.
     pub(crate) fn is_divisible(&self) -> bool {
         !self.aggregates.iter().any(|(_, summed)| matches!(summed, Summed::Double(_)))
+    }
+
+    /// Whether no sum can outgrow its memory.
+    pub(crate) fn sums_fit(&self) -> bool {
+        let fits = |summed: &Summed| if let Summed::Exact(number) = summed { number.sums_fit() } else { true };
+        self.aggregates.iter().all(|(_, summed)| fits(summed))
     }
 
     /// The one group of a grouping without keys, with so many rows.
@@ -125,6 +133,49 @@ impl ImageGrouping {
         Ok(true)
     }
 
+    /// The same where rows with equal keys come one after the other: groups that have ended are given, and `current` is the last.
+    pub(crate) fn add_ordered(
+        &self,
+        rows: &Rows,
+        current: &mut Option<ImageGroup>,
+        scratch: &mut Vec<u8>,
+        mut give: impl FnMut(ImageGroup),
+    ) -> Result<bool, SqlError> {
+        for row in 0..rows.len() {
+            let image = rows.value(row);
+            if !self.holds(image, scratch)? {
+                continue;
+            }
+            self.raw_key(image, scratch)?;
+            let is_same = match current {
+                Some(group) => {
+                    group.raw == *scratch || {
+                        let is_same = group.key == self.key(&rows.value_bytes(row))?;
+                        if is_same {
+                            group.raw.clone_from(scratch);
+                        }
+                        is_same
+                    }
+                }
+                None => false,
+            };
+            if !is_same {
+                let key = self.key(&rows.value_bytes(row))?;
+                let group = ImageGroup::new(scratch.clone(), key, image, self.start());
+                if let Some(ended) = current.replace(group) {
+                    give(ended);
+                }
+            }
+            let Some(group) = current else { continue };
+            for ((aggregate, summed), state) in self.aggregates.iter().zip(&mut group.states) {
+                if !summed.add(aggregate, state, &self.of, image, || rows.value_bytes(row))? {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
     fn holds(&self, image: &[u8], scratch: &mut Vec<u8>) -> Result<bool, TypeError> {
         for condition in &self.conditions {
             if !condition.holds(&self.of, image, scratch)? {
@@ -137,6 +188,26 @@ impl ImageGrouping {
     /// The group of an image, which is made if it is new.
     fn group_of(&self, image: &[u8], groups: &mut ImageGroups, shared: impl Fn() -> Bytes) -> Result<usize, SqlError> {
         let mut raw = std::mem::take(&mut groups.scratch);
+        self.raw_key(image, &mut raw)?;
+        if let Some(&group) = groups.raw.get(&raw) {
+            groups.scratch = raw;
+            return Ok(group as usize);
+        }
+        let key = self.key(&shared())?;
+        let group = match groups.keys.get(&key) {
+            Some(&group) => group as usize,
+            None => groups.push(key, image, self.start()),
+        };
+        if groups.raw.len() < ALIASES_MAX.max(2 * groups.list.len()) {
+            groups.bytes += raw.len() + KeyMap::<u32>::bytes_beside_key();
+            groups.raw.insert(&raw, group as u32);
+        }
+        groups.scratch = raw;
+        Ok(group)
+    }
+
+    /// The bytes of the key's columns as they are stored.
+    fn raw_key(&self, image: &[u8], raw: &mut Vec<u8>) -> Result<(), TypeError> {
         raw.clear();
         for (place, _) in &self.keys {
             match self.of.field(*place).bytes(image)? {
@@ -147,24 +218,16 @@ impl ImageGrouping {
                 None => raw.push(0),
             }
         }
-        if let Some(&group) = groups.raw.get(&raw) {
-            groups.scratch = raw;
-            return Ok(group as usize);
-        }
+        Ok(())
+    }
+
+    /// The key: equal bytes for rows of one group.
+    fn key(&self, image: &Bytes) -> Result<Vec<u8>, TypeError> {
         let mut key = Vec::new();
         for (place, ty) in &self.keys {
-            order::encode(ty, &self.of.layout().decode_column(&shared(), *place)?, false, &mut key);
+            order::encode(ty, &self.of.layout().decode_column(image, *place)?, false, &mut key);
         }
-        let group = match groups.keys.get(&key) {
-            Some(&group) => group as usize,
-            None => groups.push(key, image, self.start()),
-        };
-        if groups.raw.len() < ALIASES_MAX.max(2 * groups.list.len()) {
-            groups.bytes += raw.len() + size_of::<(Vec<u8>, u32)>();
-            groups.raw.insert(raw.clone(), group as u32);
-        }
-        groups.scratch = raw;
-        Ok(group)
+        Ok(key)
     }
 
     /// Takes in groups of rows that come behind those of `groups`. False if it cannot be done like this.
@@ -201,9 +264,16 @@ impl ImageGroups {
     fn push(&mut self, key: Vec<u8>, first: &[u8], states: Vec<AggregateState>) -> usize {
         let number = self.list.len();
         self.bytes += 2 * key.len() + first.len() + GROUP_BYTES + states.len() * STATE_BYTES;
-        self.keys.insert(key.clone(), number as u32);
-        self.list.push(ImageGroup { key, first: Bytes::copy_from_slice(first), states });
+        self.keys.insert(&key, number as u32);
+        self.list.push(ImageGroup::new(Vec::new(), key, first, states));
         number
+    }
+}
+
+impl ImageGroup {
+    /// Its first row's image is copied, since it would keep a page.
+    fn new(raw: Vec<u8>, key: Vec<u8>, first: &[u8], states: Vec<AggregateState>) -> Self {
+        ImageGroup { raw, key, first: Bytes::copy_from_slice(first), states }
     }
 }
 

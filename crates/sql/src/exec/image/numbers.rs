@@ -9,11 +9,18 @@ use crate::expr::{ArithmeticOp, Expr, ExprKind, Kind};
 /// Most digits after the point of a product that is exact.
 const SCALE_MAX: u8 = types::decimal::MAX_SCALE;
 
+/// Digits of the longest integer.
+const DIGITS_OF_BIGINT: u32 = 20;
+/// Of ten thousand million numbers with so many digits the sum fits.
+const DIGITS_TO_SUM: u32 = 28;
+
 /// What makes a number.
 pub(crate) struct Number {
     kind: NumberKind,
     /// Digits after the point.
     scale: u8,
+    /// Digits that it has at most.
+    digits: u32,
 }
 
 enum NumberKind {
@@ -41,15 +48,21 @@ impl Number {
     /// domain of DECIMAL only where the expression does.
     pub(crate) fn new(expr: &Expr, scale: u8, compiler: &Compiler<'_>) -> Option<Number> {
         let number = Number::of(expr, compiler)?;
-        let more = power(scale.checked_sub(number.scale)?)?;
-        Some(if more == 1 { number } else { Number { kind: NumberKind::Scaled(Box::new(number), more), scale } })
+        let more = scale.checked_sub(number.scale)?;
+        let digits = number.digits + u32::from(more);
+        let kind = NumberKind::Scaled(Box::new(number), power(more)?);
+        Some(Number { kind, scale, digits })
     }
 
     fn of(expr: &Expr, compiler: &Compiler<'_>) -> Option<Number> {
         if let Some(place) = compiler.place(expr) {
             let is_number = !matches!(compiler.of.def(place).ty, ColumnType::Year);
             let scale = compiler.of.field(place).scale_of_units().filter(|_| is_number)?;
-            return Some(Number { kind: NumberKind::Column(place), scale });
+            let digits = match compiler.of.def(place).ty {
+                ColumnType::Decimal { precision, .. } => precision.into(),
+                _ => DIGITS_OF_BIGINT,
+            };
+            return Some(Number { kind: NumberKind::Column(place), scale, digits });
         }
         if let ExprKind::Arithmetic { op, args } = &expr.kind
             && expr.ty.kind == Kind::Decimal
@@ -64,20 +77,28 @@ impl Number {
             Value::Decimal(n) => (n.units(n.scale())?, n.scale()),
             _ => return None,
         };
-        Some(Number { kind: NumberKind::Constant(units), scale })
+        let digits = units.unsigned_abs().checked_ilog10().map_or(1, |more| more + 1);
+        Some(Number { kind: NumberKind::Constant(units), scale, digits })
     }
 
     fn computed(op: ArithmeticOp, sides: [Number; 2]) -> Option<Number> {
         if op == ArithmeticOp::Multiply {
             let scale = sides[0].scale.checked_add(sides[1].scale).filter(|scale| *scale <= SCALE_MAX)?;
-            return Some(Number { kind: NumberKind::Multiply(Box::new(sides)), scale });
+            let digits = sides[0].digits + sides[1].digits;
+            return Some(Number { kind: NumberKind::Multiply(Box::new(sides)), scale, digits });
         }
         let scale = sides[0].scale.max(sides[1].scale);
+        let digits = sides.iter().map(|side| side.digits + u32::from(scale - side.scale)).max()? + 1;
         let [left, right] = sides;
         let factors = (power(scale - left.scale)?, power(scale - right.scale)?);
         let sides = Box::new([(left, factors.0), (right, factors.1)]);
         let kind = if op == ArithmeticOp::Add { NumberKind::Add(sides) } else { NumberKind::Subtract(sides) };
-        Some(Number { kind, scale })
+        Some(Number { kind, scale, digits })
+    }
+
+    /// Whether a sum of so many of them that no table has as many fits.
+    pub(crate) fn sums_fit(&self) -> bool {
+        self.digits <= DIGITS_TO_SUM
     }
 
     /// Its value for an image.

@@ -162,6 +162,10 @@ fn images_say_what_values_say() {
             };
             let expected = fixture.run(&format!("{query} FOR SHARE"));
             assert_eq!(fixture.run(&query), expected, "seed {seed}: {query}");
+            let index = INDEXES[random.random_range(0..INDEXES.len())];
+            let by_index = query.replace(" FROM t ", &format!(" FROM t FORCE INDEX ({index}) "));
+            let expected = fixture.run(&format!("{by_index} FOR SHARE"));
+            assert_eq!(fixture.run(&by_index), expected, "seed {seed}: {by_index}");
             let count = format!("SELECT COUNT(*) FROM t WHERE {condition}");
             assert_eq!(fixture.run(&count), fixture.run(&format!("{count} FOR SHARE")), "seed {seed}: {count}");
         }
