@@ -46,6 +46,8 @@ pub(crate) struct Scan<'p> {
     table: &'p Arc<Table>,
     mode: ReadMode,
     seed: Vec<Value>,
+    /// The seed is nothing but NULLs.
+    is_blank: bool,
     /// Still to be read, the next one last; `None` before the first read.
     ranges: Option<Vec<KeyRange>>,
     /// Each range is one whole clustered key.
@@ -67,6 +69,8 @@ struct Conditions<'p> {
     of: ImageOf,
     /// On what the index holds, or on the row if it is read.
     images: Vec<ImageCondition>,
+    /// What those who read the rows want no more.
+    bound: Option<ImageCondition>,
     /// What is not among those: on what the index holds, and on the row.
     index_filter: Vec<&'p Expr>,
     filter: Vec<&'p Expr>,
@@ -79,6 +83,7 @@ impl<'p> Conditions<'p> {
             is_compiled: false,
             of: ImageOf { table: table.clone(), index: access.index },
             images: Vec::new(),
+            bound: None,
             index_filter: node.index_filter.iter().collect(),
             filter: node.filter.iter().collect(),
             scratch: Vec::new(),
@@ -87,6 +92,7 @@ impl<'p> Conditions<'p> {
 
     /// Goes back to expressions alone, for another seed.
     fn reset(&mut self, node: &'p AccessNode) {
+        self.bound = None;
         if std::mem::take(&mut self.is_compiled) {
             self.images.clear();
             self.index_filter = node.index_filter.iter().collect();
@@ -119,14 +125,14 @@ impl<'p> Conditions<'p> {
     fn select(&mut self, rows: &Rows, wanted: &mut Vec<u32>) -> Result<(), SqlError> {
         wanted.clear();
         let all = 0..rows.len() as u32;
-        if self.images.is_empty() {
+        if self.images.is_empty() && self.bound.is_none() {
             wanted.extend(all);
             return Ok(());
         }
         for row in all {
             let image = rows.value(row as usize);
             let mut holds = true;
-            for condition in &self.images {
+            for condition in self.bound.iter().chain(&self.images) {
                 if !condition.holds(&self.of, image, &mut self.scratch)? {
                     holds = false;
                     break;
@@ -165,6 +171,7 @@ impl<'p> Scan<'p> {
             table,
             mode: read_mode(node.lock),
             seed: Vec::new(),
+            is_blank: false,
             ranges: None,
             points: false,
             scan: None,
@@ -257,9 +264,13 @@ impl<'p> Scan<'p> {
         }
     }
 
+    fn push_seed<'o>(&self, out: &'o mut RowBatch) -> &'o mut [Value] {
+        if self.is_blank { out.push_nulls() } else { out.push(&self.seed) }
+    }
+
     /// Adds a row of what the index holds.
     fn push_covering(&self, row: usize, out: &mut RowBatch) -> Result<(), SqlError> {
-        let frame = out.push(&self.seed);
+        let frame = self.push_seed(out);
         let layout = &self.table.codec.indexes[self.access.index].layout;
         let image = self.rows.value_bytes(row);
         Ok(layout.decode_to(&image, self.node.index_decode.iter().copied(), frame)?)
@@ -286,7 +297,7 @@ impl<'p> Scan<'p> {
         context: &mut ExecContext<'_>,
         out: &mut RowBatch,
     ) -> Result<(), SqlError> {
-        let row = out.push(&self.seed);
+        let row = self.push_seed(out);
         decode_row(self.table, image, self.node, row)?;
         let conditions = &self.conditions;
         // What the index holds was checked before the row was fetched.
@@ -309,6 +320,15 @@ impl<'p> Scan<'p> {
     }
 }
 
+impl Conditions<'_> {
+    /// Leaves out images whose column at `place` is behind a value. Not if other conditions have something to say of each row.
+    fn cut_off(&mut self, place: usize, value: &Value, descending: bool) {
+        if self.is_compiled && self.index_filter.is_empty() && self.filter.is_empty() {
+            self.bound = ImageCondition::up_to(&self.of, place, value, descending);
+        }
+    }
+}
+
 /// Fills the slots of a row's needed columns.
 pub(crate) fn decode_row(table: &Table, image: &Bytes, node: &AccessNode, row: &mut [Value]) -> Result<(), SqlError> {
     table.codec.row.decode_to(image, node.decode.iter().copied(), row)?;
@@ -322,6 +342,7 @@ impl Operator for Scan<'_> {
     fn open(&mut self, seed: &[Value]) {
         self.seed.clear();
         self.seed.extend_from_slice(seed);
+        self.is_blank = seed.iter().all(Value::is_null);
         self.ranges = None;
         self.scan = None;
         self.rows.clear();
@@ -330,6 +351,17 @@ impl Operator for Scan<'_> {
         self.batch_size = FIRST_BATCH;
         self.read = 0;
         self.conditions.reset(self.node);
+    }
+
+    fn cut_off(&mut self, slot: usize, value: &Value, descending: bool) {
+        let places = match self.covered {
+            Covered::Row => &self.node.decode,
+            Covered::Covering => &self.node.index_decode,
+            Covered::Fetch => return,
+        };
+        if let Some((place, _)) = places.iter().find(|(_, other)| *other == slot) {
+            self.conditions.cut_off(*place, value, descending);
+        }
     }
 
     fn next_batch<'a>(
