@@ -23,17 +23,24 @@ pub struct DuplicateKey {
     pub table: Arc<Table>,
     /// Which of its indexes; 0 is the primary key.
     pub index_number: usize,
-    /// The values that are there already, as MySQL prints them: `1-abc`.
-    pub entry: String,
+    /// The row that was refused.
+    pub row: Bytes,
     /// Clustered key of the row that is there already; it is locked by this transaction.
     pub existing_key: Bytes,
+}
+
+impl DuplicateKey {
+    /// The values that are there already, as MySQL prints them: `1-abc`. Most that meet a duplicate have no use for it.
+    pub fn entry(&self) -> String {
+        self.table.entry_text(self.index_number, &self.row)
+    }
 }
 
 /// Every error of this crate.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum EngineError {
     /// 1062. The statement is to be rolled back (or goes on, with IGNORE and its kin); nothing of this row was written.
-    #[error("Duplicate entry '{}' for key '{}.{}'", .0.entry, .0.table.def.name, .0.table.def.indexes[.0.index_number].name)]
+    #[error("Duplicate entry '{}' for key '{}.{}'", .0.entry(), .0.table.def.name, .0.table.def.indexes[.0.index_number].name)]
     DuplicateKey(Box<DuplicateKey>),
     /// 1205. The statement is to be rolled back; the transaction goes on.
     #[error("Lock wait timeout exceeded; try restarting transaction")]

@@ -232,8 +232,8 @@ impl TemporaryRows {
                 found
             };
             if let Some(existing_key) = holder.filter(|holder| own != Some(&holder[..])) {
-                let entry = table.entry_text(number, row);
-                let duplicate = DuplicateKey { table: table.clone(), index_number: number, entry, existing_key };
+                let row = row.clone();
+                let duplicate = DuplicateKey { table: table.clone(), index_number: number, row, existing_key };
                 return Err(EngineError::DuplicateKey(Box::new(duplicate)));
             }
         }

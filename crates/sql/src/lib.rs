@@ -39,6 +39,7 @@ mod show;
 #[cfg(test)]
 mod tests;
 pub mod virtual_table;
+mod write;
 
 pub use result::{FieldFlags, FieldType, Outcome, ResultColumn, ResultSink, StatusFlags};
 pub use services::Services;

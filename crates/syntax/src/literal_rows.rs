@@ -9,13 +9,14 @@
 //!   REPLACE, with as many values as that one has, all of which can be read without an error.
 //! - Rows keep their order: behind the first one that stays among the tokens, all stay.
 
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, memory};
 use types::SqlMode;
 
-use crate::ast::{Literal, Text};
+use crate::ast::Literal;
 use crate::lexer::Lexer;
 use crate::token::{Token, TokenAt};
 
@@ -29,17 +30,21 @@ pub struct LiteralRows {
     places: Vec<Range<u32>>,
 }
 
-/// A value of such a row.
+/// A value of such a row, as far as possible as it stands in the text.
 #[derive(Clone, Debug, PartialEq)]
-pub enum LiteralValue {
+pub enum LiteralValue<'t> {
     /// The word DEFAULT.
     Default,
+    /// A number without sign: its digits.
+    Number(&'t str),
     /// A number with a minus before it: its digits.
-    Negative(String),
+    Negative(&'t str),
+    /// `'…'`: its text.
+    Text(Cow<'t, str>),
     /// `_binary'…'`: its text.
-    Binary(String),
+    Binary(Cow<'t, str>),
     /// `_binary x'…'`: its digits.
-    BinaryDigits(String),
+    BinaryDigits(Cow<'t, str>),
     /// Everything else.
     Literal(Literal),
 }
@@ -73,20 +78,23 @@ impl LiteralRows {
         place.and_then(|place| self.text.get(place)).unwrap_or_default()
     }
 
-    /// The values of a row.
+    /// Gives the values of a row, one after the other.
     ///
     /// # Errors
-    /// It was read before: an error is one of this server.
-    pub fn values(&self, row: usize, values: &mut Vec<LiteralValue>) -> Result<(), SqlError> {
+    /// Those of `take`. The row was read before: any other error is one of this server.
+    pub fn each(
+        &self,
+        row: usize,
+        mut take: impl FnMut(LiteralValue<'_>) -> Result<(), SqlError>,
+    ) -> Result<(), SqlError> {
         let inner = || SqlError::unknown("a row of literals cannot be read again");
-        values.clear();
         let text = self.text_of(row);
         let mut lexer = Lexer::new(text, self.sql_mode);
         let mut before = None;
         while let Some(token) = lexer.next_token().map_err(|error| error.into_sql(text))? {
             match piece(&token) {
                 Some(Piece::Before(word)) => before = Some(word),
-                Some(Piece::Value) => values.push(literal(before.take(), token).ok_or_else(inner)?),
+                Some(Piece::Value) => take(literal(before.take(), token).ok_or_else(inner)?)?,
                 None => {}
             }
         }
@@ -129,15 +137,15 @@ fn is_any(word: &str, of: &[&str]) -> bool {
     of.iter().any(|known| known.eq_ignore_ascii_case(word))
 }
 
-fn literal(before: Option<Before>, token: Token<'_>) -> Option<LiteralValue> {
+fn literal(before: Option<Before>, token: Token<'_>) -> Option<LiteralValue<'_>> {
     let value = |literal| Some(LiteralValue::Literal(literal));
     match (before, token) {
-        (None | Some(Before::Plus), Token::Number(digits)) => value(Literal::Number(digits.into())),
-        (Some(Before::Minus), Token::Number(digits)) => Some(LiteralValue::Negative(digits.to_owned())),
-        (Some(Before::Binary), Token::Text(text)) => Some(LiteralValue::Binary(text.into_owned())),
-        (Some(Before::Binary), Token::Hex(digits)) => Some(LiteralValue::BinaryDigits(digits.into_owned())),
+        (None | Some(Before::Plus), Token::Number(digits)) => Some(LiteralValue::Number(digits)),
+        (Some(Before::Minus), Token::Number(digits)) => Some(LiteralValue::Negative(digits)),
+        (Some(Before::Binary), Token::Text(text)) => Some(LiteralValue::Binary(text)),
+        (Some(Before::Binary), Token::Hex(digits)) => Some(LiteralValue::BinaryDigits(digits)),
         (Some(_), _) => None,
-        (None, Token::Text(text)) => value(Literal::Text(Text::new(&text))),
+        (None, Token::Text(text)) => Some(LiteralValue::Text(text)),
         (None, Token::Hex(digits)) => value(Literal::Hex(digits.into())),
         (None, Token::Bits(bits)) => value(Literal::Bits(bits.into())),
         (None, Token::Word(word)) if is_any(word, &["NULL"]) => value(Literal::Null),
@@ -416,23 +424,25 @@ mod tests {
         let text: Arc<str> =
             Arc::from("(-1, +2.5, 'it''s', x'4A', b'1', NULL, TRUE, DEFAULT, _binary 'b', _binary x'FF')");
         let rows = LiteralRows::new(text.clone(), SqlMode::default(), std::iter::once(0..text.len() as u32).collect());
-        let mut values = Vec::new();
-        rows.values(0, &mut values).unwrap();
-        let number = |digits: &str| LiteralValue::Literal(Literal::Number(digits.into()));
-        assert_eq!(
-            values,
-            [
-                LiteralValue::Negative("1".to_owned()),
-                number("2.5"),
-                LiteralValue::Literal(Literal::Text(Text::new("it's"))),
-                LiteralValue::Literal(Literal::Hex("4A".into())),
-                LiteralValue::Literal(Literal::Bits("1".into())),
-                LiteralValue::Literal(Literal::Null),
-                LiteralValue::Literal(Literal::Bool(true)),
-                LiteralValue::Default,
-                LiteralValue::Binary("b".to_owned()),
-                LiteralValue::BinaryDigits("FF".to_owned()),
-            ]
-        );
+        let expected = [
+            LiteralValue::Negative("1"),
+            LiteralValue::Number("2.5"),
+            LiteralValue::Text("it's".into()),
+            LiteralValue::Literal(Literal::Hex("4A".into())),
+            LiteralValue::Literal(Literal::Bits("1".into())),
+            LiteralValue::Literal(Literal::Null),
+            LiteralValue::Literal(Literal::Bool(true)),
+            LiteralValue::Default,
+            LiteralValue::Binary("b".into()),
+            LiteralValue::BinaryDigits("FF".into()),
+        ];
+        let mut count = 0;
+        rows.each(0, |value| {
+            assert_eq!(value, expected[count]);
+            count += 1;
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(count, expected.len());
     }
 }

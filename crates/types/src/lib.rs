@@ -26,6 +26,7 @@ pub mod key;
 pub mod number;
 pub mod row;
 pub mod schema;
+mod scratch;
 mod sql_mode;
 pub mod table;
 pub mod temporal;

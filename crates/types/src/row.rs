@@ -22,6 +22,7 @@ use bytes::Bytes;
 use crate::column::Codec;
 use crate::error::TypeError;
 use crate::schema::{ColumnDef, TableDef};
+use crate::scratch::{exact, with_scratch};
 use crate::value::Value;
 
 pub use field::Field;
@@ -33,7 +34,7 @@ pub struct RowLayout {
     /// The first of these columns are fixed-size and NOT NULL, and so is the place of the one after them.
     known: usize,
     bitmap_len: usize,
-    /// A guess at the size of a row, so that encoding allocates once.
+    /// A guess at the size of a row.
     expected_size: usize,
 }
 
@@ -83,9 +84,7 @@ impl RowLayout {
 
     /// Encodes a row. Values are of the column's own kind already (`sql::expr::convert_for_column` makes them so).
     pub fn encode(&self, values: &[Value]) -> Result<Bytes, TypeError> {
-        let mut out = Vec::with_capacity(self.expected_size + Value::bytes_of(values));
-        self.encode_into(values, &mut out)?;
-        Ok(exactly(out))
+        exact(self.expected_size + Value::bytes_of(values), |out| self.encode_into(values, out))
     }
 
     /// Appends the row image to `out`.
@@ -184,7 +183,10 @@ impl RowLayout {
     /// A copy of `row` with some columns changed (ascending positions): the unchanged ones are copied as bytes.
     pub fn replace(&self, row: &[u8], changes: &[(usize, Value)]) -> Result<Bytes, TypeError> {
         let strings = changes.iter().filter_map(|(_, value)| value.as_bytes()).map(|bytes| bytes.len()).sum::<usize>();
-        let mut out = Vec::with_capacity(row.len() + strings + 8 * changes.len());
+        exact(row.len() + strings + 8 * changes.len(), |out| self.replace_into(row, changes, out))
+    }
+
+    fn replace_into(&self, row: &[u8], changes: &[(usize, Value)], out: &mut Vec<u8>) -> Result<(), TypeError> {
         let mut at = self.begin(row)?;
         out.extend_from_slice(&row[..at]);
         let mut next = 0;
@@ -200,7 +202,7 @@ impl RowLayout {
                 out[byte] |= bit;
             } else {
                 out[byte] &= !bit;
-                self.encode_value(*column, value, &mut out)?;
+                self.encode_value(*column, value, out)?;
             }
             next = column + 1;
         }
@@ -209,7 +211,35 @@ impl RowLayout {
             at = self.skip(row, number, at)?;
         }
         out.extend_from_slice(&row[start..at]);
-        Ok(exactly(out))
+        Ok(())
+    }
+
+    /// Whether a row would be another with these columns changed (ascending positions).
+    pub fn differs(&self, row: &[u8], changes: &[(usize, Value)]) -> Result<bool, TypeError> {
+        with_scratch(|out| {
+            let mut from = (0, self.begin(row)?);
+            for (column, value) in changes {
+                if *column <= self.known {
+                    from = (*column, self.columns[*column].offset);
+                }
+                let is_null = value.is_null() && self.columns[*column].nullable;
+                let Some(place) = self.walk(row, from, *column)? else {
+                    if !is_null {
+                        return Ok(true);
+                    }
+                    continue;
+                };
+                out.clear();
+                if !is_null {
+                    self.encode_value(*column, value, out)?;
+                }
+                if is_null || row[place.clone()] != out[..] {
+                    return Ok(true);
+                }
+                from = (*column, place.start);
+            }
+            Ok(false)
+        })
     }
 
     /// Checks that these bytes are a row of this layout and no more. For bytes from elsewhere.
@@ -268,12 +298,6 @@ impl RowLayout {
         };
         size.map(|size| at + size).ok_or(damaged(column, "ends early"))
     }
-}
-
-/// A row that is kept takes the memory of its bytes, and not the room that it might have needed. A long one is not copied for that.
-fn exactly(row: Vec<u8>) -> Bytes {
-    const LONG: usize = 64 << 10;
-    if row.len() == row.capacity() || row.len() > LONG { row.into() } else { Bytes::copy_from_slice(&row) }
 }
 
 /// The caller has checked that the bitmap is there.

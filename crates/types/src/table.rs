@@ -1,6 +1,5 @@
 //! [`TableCodec`]: all codecs of one table, made once when its definition is loaded.
 
-use std::cell::RefCell;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -9,6 +8,7 @@ use crate::error::TypeError;
 use crate::key::KeyCodec;
 use crate::row::RowLayout;
 use crate::schema::{IndexDef, TableDef};
+use crate::scratch::exact;
 use crate::value::Value;
 
 /// Row layout, key codecs and covering layouts of a table.
@@ -50,19 +50,19 @@ impl TableCodec {
 
     /// The clustered key of a row.
     pub fn clustered_key(&self, row: &[u8]) -> Result<Bytes, TypeError> {
-        exact(|out| self.indexes[0].key.encode_row(&self.row, row, out))
+        exact(0, |out| self.indexes[0].key.encode_row(&self.row, row, out))
     }
 
     /// Key and value of the entry that index `index` (position in [`TableDef::indexes`], not 0) has for a row.
     pub fn secondary_entry(&self, index: usize, row: &[u8]) -> Result<(Bytes, Bytes), TypeError> {
         let codec = &self.indexes[index];
-        let key = exact(|out| codec.key.encode_row(&self.row, row, out))?;
+        let key = exact(0, |out| codec.key.encode_row(&self.row, row, out))?;
         Ok((key, codec.covering_image(&self.row, row)?))
     }
 
     /// The key prefix for values of the first parts of an index.
     pub fn prefix(&self, index: usize, values: &[Value]) -> Result<Bytes, TypeError> {
-        exact(|out| self.indexes[index].key.encode_prefix(values, out))
+        exact(0, |out| self.indexes[index].key.encode_prefix(values, out))
     }
 
     /// The clustered key in a key of secondary index `index`.
@@ -75,7 +75,7 @@ impl TableCodec {
 impl IndexCodec {
     /// The value of the index's entry for a row: the covered columns' bytes, copied.
     pub fn covering_image(&self, table: &RowLayout, row: &[u8]) -> Result<Bytes, TypeError> {
-        exact(|out| self.covering_image_into(table, row, out))
+        exact(0, |out| self.covering_image_into(table, row, out))
     }
 
     /// The same at the end of `out`.
@@ -90,21 +90,6 @@ impl IndexCodec {
         }
         Ok(())
     }
-}
-
-/// What `fill` writes, in one allocation of just its size: keys and entries stay in write sets and memtables, and a `Vec`
-/// with room to spare would take a second allocation when it becomes `Bytes`.
-fn exact(fill: impl FnOnce(&mut Vec<u8>) -> Result<(), TypeError>) -> Result<Bytes, TypeError> {
-    const KEPT_BYTES: usize = 64 << 10;
-    thread_local! {
-        static SCRATCH: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
-    }
-    SCRATCH.with_borrow_mut(|out| {
-        out.clear();
-        let result = fill(out).map(|()| Bytes::copy_from_slice(out));
-        out.shrink_to(KEPT_BYTES);
-        result
-    })
 }
 
 fn covered(def: &TableDef, index: &IndexDef) -> Vec<usize> {

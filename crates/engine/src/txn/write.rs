@@ -295,8 +295,8 @@ impl Transaction {
 }
 
 fn duplicate(table: &Arc<Table>, index_number: usize, row: &Bytes, existing_key: Bytes) -> EngineError {
-    let entry = table.entry_text(index_number, row);
-    EngineError::DuplicateKey(Box::new(DuplicateKey { table: table.clone(), index_number, entry, existing_key }))
+    let row = row.clone();
+    EngineError::DuplicateKey(Box::new(DuplicateKey { table: table.clone(), index_number, row, existing_key }))
 }
 
 impl Table {

@@ -42,6 +42,14 @@ pub(crate) struct IndexWrites {
     pub(crate) keys: BTreeMap<Key, Write>,
 }
 
+impl IndexWrites {
+    /// What was written to a key. Rows often come in the order of their keys: behind all that were written there is nothing to look for.
+    fn get(&self, key: &[u8]) -> Option<&Write> {
+        let (last, _) = self.keys.last_key_value()?;
+        if last.as_slice() < key { None } else { self.keys.get(key) }
+    }
+}
+
 /// Where a scan is in what was put away.
 #[derive(Default)]
 pub(crate) struct OwnCursor(Option<(u64, LargeCursor)>);
@@ -161,7 +169,7 @@ impl WriteSet {
 
     /// What this transaction wrote to a key, if it did.
     pub(crate) async fn get(&self, index: IndexId, key: &[u8]) -> Result<Option<Write>> {
-        if let Some(write) = self.find(index).and_then(|slot| self.indexes[slot].keys.get(key)) {
+        if let Some(write) = self.find(index).and_then(|slot| self.indexes[slot].get(key)) {
             return Ok(Some(write.clone()));
         }
         match &self.spilled {

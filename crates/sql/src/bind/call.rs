@@ -316,7 +316,7 @@ impl<'a> Binder<'a> {
         let table = table.clone();
         // Its default is for those who may read the column.
         self.column_id(number, column);
-        crate::dml::default_expr(self, &table.def.columns[column])
+        crate::write::default_expr(self, &table.def.columns[column])
     }
 }
 

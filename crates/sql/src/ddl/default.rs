@@ -5,12 +5,10 @@ use std::sync::Arc;
 use base::{SqlError, UnixMicros, codes};
 use bytes::Bytes;
 use jiff::tz::TimeZone;
-use types::column::no_member;
 use types::{ColumnDef, ColumnDefault, ColumnType, DateTime, TableDef, Value};
 
 use super::DdlContext;
 use crate::expr::constant::NoHost;
-use crate::expr::zero::implicit_default;
 use crate::expr::{EvalContext, SessionInfo, Strictness, WarningLevel, Warnings, coerce, convert_for_column};
 use crate::parse::ast::{DefaultSpec, Literal};
 
@@ -109,17 +107,6 @@ pub(super) fn digits_of_now(ty: &ColumnType, digits: u8, context: &DdlContext<'_
     }
 }
 
-/// A point in time as a DATETIME or TIMESTAMP column holds it, the latter in UTC.
-pub(super) fn now(column: &ColumnDef, at: UnixMicros, zone: &TimeZone) -> Value {
-    let utc = coerce::utc_time(at);
-    Value::DateTime(match column.ty {
-        ColumnType::Timestamp { fsp } => utc.truncated(fsp),
-        ColumnType::DateTime { fsp } => coerce::local_time(at, zone).truncated(fsp),
-        ColumnType::Date => return Value::Date(coerce::local_time(at, zone).date),
-        _ => utc,
-    })
-}
-
 /// 1101.
 pub(super) fn blob_has_none(column: &str) -> SqlError {
     let message = format!("BLOB, TEXT, GEOMETRY or JSON column '{column}' can't have a default value");
@@ -167,7 +154,6 @@ pub(super) struct Conversion {
     now: UnixMicros,
     strictness: Strictness,
     warnings: Arc<Warnings>,
-    is_of_maria: bool,
 }
 
 impl Conversion {
@@ -182,44 +168,12 @@ impl Conversion {
             now: context.now(),
             strictness: if context.sql_mode.is_strict() { Strictness::Strict } else { Strictness::Lenient },
             warnings,
-            is_of_maria: context.is_of_maria,
         })
     }
 
     /// All rows are read (again): what was said of them is said anew.
     pub(super) fn begin(&self) {
         drop(self.warnings.take());
-    }
-
-    /// What stands for NULL in a column that takes none. Outside strict mode it is zero, or in the log of a MariaDB that does not copy the table
-    /// the default that the column had before. In strict mode it is an error, and another one where MySQL copies the table. For a TIMESTAMP
-    /// it is the statement's time, unless that error of a table that is not copied comes first, which MariaDB does not have.
-    pub(super) fn null(
-        &self,
-        was: &ColumnDef,
-        column: &ColumnDef,
-        row_number: u64,
-        is_copied: bool,
-    ) -> Result<Value, SqlError> {
-        let is_refused = self.strictness == Strictness::Strict && !is_copied && !self.is_of_maria;
-        if matches!(column.ty, ColumnType::Timestamp { .. }) && !is_refused {
-            return Ok(now(column, self.now, &self.session.time_zone));
-        }
-        let message = format!("Data truncated for column '{}' at row {row_number}", column.name);
-        if self.strictness == Strictness::Strict {
-            return Err(match is_copied {
-                true => SqlError::new(codes::WARN_DATA_TRUNCATED, message),
-                false => SqlError::new(codes::INVALID_USE_OF_NULL, "Invalid use of NULL value"),
-            });
-        }
-        self.warnings.push(WarningLevel::Warning, codes::WARN_DATA_TRUNCATED, message);
-        match (&column.ty, &was.default) {
-            (_, Some(ColumnDefault::Literal(value))) if self.is_of_maria && !is_copied && !value.is_null() => {
-                self.convert(value.clone(), column, row_number)
-            }
-            (ColumnType::Enum { members }, _) => Ok(no_member(members)),
-            _ => Ok(implicit_default(column)),
-        }
     }
 
     /// Zeros become the date of a column that is added, which `sql_mode` does not allow (1292): a warning outside strict mode.
@@ -241,17 +195,6 @@ impl Conversion {
         crate::expr::coerce::utc_to_local(utc, &self.session.time_zone)
     }
 
-    pub(super) fn convert(&self, value: Value, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
-        self.convert_so(value, column, self.strictness, row_number)
-    }
-
-    /// A number of AUTO_INCREMENT, which has to fit (1467).
-    pub(super) fn number(&self, number: u64, column: &ColumnDef, row_number: u64) -> Result<Value, SqlError> {
-        self.convert_so(Value::UInt(number), column, Strictness::Strict, row_number).map_err(|_| {
-            SqlError::new(codes::AUTOINC_READ_FAILED, "Failed to read auto-increment value from storage engine")
-        })
-    }
-
     fn convert_so(
         &self,
         value: Value,
@@ -262,12 +205,12 @@ impl Conversion {
         convert_for_column(value, column, strictness, row_number, &self.eval(strictness))
     }
 
-    /// Says that a text is no integer (1292).
-    pub(super) fn check_integer(&self, text: &Value) -> Result<(), SqlError> {
-        coerce::to_i64(text, &self.eval(self.strictness)).map(drop)
+    /// How strict it is where nothing else is said.
+    pub(super) fn strictness(&self) -> Strictness {
+        self.strictness
     }
 
-    fn eval(&self, strictness: Strictness) -> EvalContext<'_> {
+    pub(super) fn eval(&self, strictness: Strictness) -> EvalContext<'_> {
         let strict = strictness == Strictness::Strict;
         EvalContext { strict, ..EvalContext::new(&self.session, &NoHost, self.now, &self.warnings) }
     }

@@ -2,19 +2,21 @@
 
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::EngineError;
 use engine::catalog::{AutoIncrement, RowMapper, Table};
+use types::charset::prefix_bytes;
 use types::decimal::Rounding;
-use types::{ColumnDef, ColumnDefault, ColumnType, IndexDef, RowLayout, TableDef, TypeError, Value};
+use types::{ColumnDef, ColumnType, IndexDef, RowLayout, TableDef, TypeError, Value};
 
 use super::DdlContext;
 use super::alter::Copying;
-use super::default::{Conversion, now};
+use super::default::Conversion;
 use crate::expr::copied::Copied;
 use crate::expr::zero::implicit_default;
-use crate::expr::{ExprType, SqlMode, Warnings};
+use crate::expr::{EvalContext, ExprType, SqlMode, Strictness, Warnings, coerce};
+use crate::write::{DefaultValue, NewRow, NullOfCopy, RowMaker, Terms};
 
 /// The mapper, or `None` if rows and the clustered key stay as they are. `sources` has for each new column the position of
 /// the old one. `counter`: where the numbers of AUTO_INCREMENT begin.
@@ -35,34 +37,48 @@ pub(super) fn row_mapper(
     if same_columns && same_key(old, new) && numbered.is_none() && !any_checked {
         return Ok(None);
     }
-    // MySQL needs no number for each row of a table without a key; here a generated key needs one, wherever the definition comes from.
-    let counted = new.counted_pk();
-    let columns = new.columns.iter().zip(sources).enumerate();
-    let steps = columns.map(|(at, (column, source))| match source {
-        None if counted == Some(at) && context.is_logged => Step::Count,
-        None if counted == Some(at) => Step::Single,
-        source => step(old, column, *source, copying, context),
-    });
+    let conversion = Conversion::new(context, warnings.clone());
+    let added = |column: &ColumnDef| DefaultValue::of_added(column, context.now(), context.time_zone);
     let map = Arc::new(Map {
         old: RowLayout::new(old),
-        new: RowLayout::new(new),
-        steps: steps.collect(),
+        maker: RowMaker::of_new_form(new, new.columns.iter().map(added).collect(), numbered),
+        steps: steps(old, new, sources, copying, context),
         zero_date: zero_date(new, sources, copying, context),
-        numbered,
-        zero_is_a_number: context.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO),
-        numbering: context.auto_increment,
-        columns: new.columns.clone(),
+        terms: Terms { strictness: conversion.strictness(), refuses_null: false, numbering: context.auto_increment },
         old_columns: old.columns.clone(),
-        conversion: Conversion::new(context, warnings.clone()),
+        conversion,
         is_copied: copying.is_done,
+        is_of_maria: context.is_of_maria,
+        is_logged: context.is_logged,
         numbers_as_copied: copying.numbers_rows,
     });
     Ok(Some(Arc::new(move || {
         map.conversion.begin();
         let counter_at = map.first_number(counter.unwrap_or_else(|| table.auto_increment().peek()));
-        let mut pass = Pass { map: map.clone(), row_count: 0, counter: AutoIncrement::from(counter_at) };
+        let (new, old) = (map.maker.new_row(), Vec::with_capacity(map.old.len()));
+        let mut pass = Pass { map: map.clone(), new, old, counter: AutoIncrement::from(counter_at) };
         Box::new(move |row: &Bytes| pass.row(row))
     })))
+}
+
+/// What the columns of a new row are given, each with its step. Those that are added have their defaults, but for generated keys. MySQL needs no number
+/// for each row of a table without a key; here a generated key needs one, wherever the definition comes from.
+fn steps(
+    old: &TableDef,
+    new: &TableDef,
+    sources: &[Option<usize>],
+    copying: &Copying,
+    context: &DdlContext<'_>,
+) -> Vec<(usize, Step)> {
+    let counted = new.counted_pk();
+    let columns = new.columns.iter().zip(sources).enumerate();
+    let steps = columns.filter_map(|(at, (column, source))| match *source {
+        None if counted == Some(at) && context.is_logged => Some((at, Step::Count)),
+        None if counted == Some(at) => Some((at, Step::Single)),
+        None => None,
+        Some(source) => Some((at, step(old, column, source, copying, context))),
+    });
+    steps.collect()
 }
 
 /// The column that becomes the AUTO_INCREMENT column: rows that have no number in it, or 0, get one.
@@ -161,16 +177,16 @@ fn same_key(old: &TableDef, new: &TableDef) -> bool {
     old.primary().parts == new.primary().parts
 }
 
-/// How a column of the new row comes about.
+/// How a column of the new row is given its value.
 enum Step {
     /// The old value.
     Keep(usize),
     /// The old value if it is a date that `sql_mode` allows.
     Check(usize),
+    /// The old text, as far as there is room.
+    Cut(usize),
     /// The old value, converted.
     Convert { from: usize, copied: Option<Copied> },
-    /// The same for every row.
-    Value(Value),
     /// 1, 2, 3, … in the order of the old clustered key.
     Count,
     /// 0 for the only row: the definition that replicas get numbers no others.
@@ -198,48 +214,40 @@ fn checks_dates(column: &ColumnDef, copying: &Copying, context: &DdlContext<'_>)
     refuses && is_date && copying.is_done && !context.is_logged
 }
 
-fn step(
-    old: &TableDef,
-    column: &ColumnDef,
-    source: Option<usize>,
-    copying: &Copying,
-    context: &DdlContext<'_>,
-) -> Step {
-    match source {
-        Some(from) if same_form(&old.columns[from], column) && checks_dates(column, copying, context) => {
-            Step::Check(from)
-        }
-        Some(from) if same_form(&old.columns[from], column) => Step::Keep(from),
-        Some(from) => {
-            let copied = Copied::by_alter(&ExprType::of_column(&old.columns[from]), &column.ty);
-            Step::Convert { from, copied }
-        }
-        // A number takes its place.
-        None if column.auto_increment => Step::Value(Value::Null),
-        None => Step::Value(match &column.default {
-            Some(ColumnDefault::Literal(value)) => value.clone(),
-            Some(ColumnDefault::CurrentTimestamp { .. }) => now(column, context.now(), context.time_zone),
-            _ if column.nullable => Value::Null,
-            _ => implicit_default(column),
-        }),
+fn step(old: &TableDef, column: &ColumnDef, from: usize, copying: &Copying, context: &DdlContext<'_>) -> Step {
+    let was = &old.columns[from];
+    match same_values(was, column) {
+        true if checks_dates(column, copying, context) => Step::Check(from),
+        true => Step::Keep(from),
+        false if same_text(was, column) => Step::Cut(from),
+        false => Step::Convert { from, copied: Copied::by_alter(&ExprType::of_column(was), &column.ty) },
     }
+}
+
+/// Whether both have texts of one kind in one character set: MySQL copies those itself, and calls the longer ones truncated.
+fn same_text(was: &ColumnDef, column: &ColumnDef) -> bool {
+    let is_same_kind = matches!(
+        (&was.ty, &column.ty),
+        (ColumnType::Char { .. }, ColumnType::Char { .. })
+            | (ColumnType::VarChar { .. }, ColumnType::VarChar { .. })
+            | (ColumnType::VarBinary { .. }, ColumnType::VarBinary { .. })
+    );
+    is_same_kind && was.collation.charset() == column.collation.charset()
 }
 
 struct Map {
     old: RowLayout,
-    new: RowLayout,
-    steps: Vec<Step>,
+    maker: RowMaker,
+    /// Columns that are given, in their order.
+    steps: Vec<(usize, Step)>,
     /// [`zero_date`]
     zero_date: Option<usize>,
-    /// [`numbered`]
-    numbered: Option<usize>,
-    zero_is_a_number: bool,
-    /// `auto_increment_increment` and `auto_increment_offset`
-    numbering: (u64, u64),
-    columns: Vec<ColumnDef>,
+    terms: Terms,
     old_columns: Vec<ColumnDef>,
     conversion: Arc<Conversion>,
     is_copied: bool,
+    is_of_maria: bool,
+    is_logged: bool,
     /// [`Copying::numbers_rows`]
     numbers_as_copied: bool,
 }
@@ -247,52 +255,37 @@ struct Map {
 /// All rows, one after the other.
 struct Pass {
     map: Arc<Map>,
-    row_count: u64,
+    new: NewRow,
+    /// Values of the row that is read.
+    old: Vec<Value>,
     counter: AutoIncrement,
 }
 
 impl Pass {
     fn row(&mut self, row: &Bytes) -> Result<Bytes, SqlError> {
-        self.row_count += 1;
-        let map = &*self.map;
-        if let Some(column) = map.zero_date.filter(|_| self.row_count == 1) {
-            map.conversion.zero_date(&map.columns[column])?;
+        let Pass { map, new, old, counter } = self;
+        new.begin(new.number + 1);
+        if let Some(column) = map.zero_date.filter(|_| new.number == 1) {
+            map.conversion.zero_date(map.maker.column(column))?;
         }
-        let mut old = Vec::with_capacity(map.old.len());
-        map.old.decode(row, &mut old).map_err(internal)?;
-        let mut new = Vec::with_capacity(map.steps.len());
-        for (at, (step, column)) in map.steps.iter().zip(&map.columns).enumerate() {
-            new.push(match map.numbered == Some(at) {
-                true => self.number(step, column, &old)?,
-                false => map.value(step, column, &old, self.row_count)?,
-            });
+        old.clear();
+        map.old.decode(row, old).map_err(internal)?;
+        let eval = map.conversion.eval(map.terms.strictness);
+        for (column, step) in &map.steps {
+            map.give(*column, step, old, new, &eval)?;
         }
-        map.new.encode(&new).map_err(internal)
-    }
-
-    /// The value of the column that becomes the AUTO_INCREMENT column, as INSERT makes it.
-    fn number(&self, step: &Step, column: &ColumnDef, old: &[Value]) -> Result<Value, SqlError> {
-        let map = &*self.map;
-        if !step.is_null(old) {
-            let value = map.value(step, column, old, self.row_count)?;
-            let counted = value.counted();
-            if counted != Some(0) || map.zero_is_a_number {
-                self.counter.seen(counted.unwrap_or(0));
-                return Ok(value);
-            }
-        }
-        let (increment, offset) = map.numbering;
-        map.conversion.number(self.counter.next(1, increment, offset), column, self.row_count)
+        map.maker.complete(new, map.terms, &eval)?;
+        map.maker.number_copied(new, counter, map.terms, &eval)?;
+        map.maker.image(new)
     }
 }
 
 impl Step {
-    /// Whether it comes to NULL because there is nothing or NULL.
-    fn is_null(&self, old: &[Value]) -> bool {
+    /// The old column that the new one is made of.
+    fn source(&self) -> Option<usize> {
         match self {
-            Step::Keep(from) | Step::Check(from) | Step::Convert { from, .. } => old[*from].is_null(),
-            Step::Value(value) => value.is_null(),
-            Step::Count | Step::Single => false,
+            Step::Keep(from) | Step::Check(from) | Step::Cut(from) | Step::Convert { from, .. } => Some(*from),
+            Step::Count | Step::Single => None,
         }
     }
 }
@@ -301,7 +294,7 @@ impl Map {
     /// Where numbers begin whose counter is here. A MySQL and a MariaDB that do not copy the table take the number of the series behind the one that
     /// would come, if the series is another than all numbers.
     fn first_number(&self, counter: u64) -> u64 {
-        let (increment, offset) = self.numbering;
+        let (increment, offset) = self.terms.numbering;
         if self.numbers_as_copied || (increment, offset) == (1, 1) {
             return counter;
         }
@@ -310,53 +303,84 @@ impl Map {
         series.saturating_mul(increment).saturating_add(offset)
     }
 
-    fn value(&self, step: &Step, column: &ColumnDef, old: &[Value], number: u64) -> Result<Value, SqlError> {
+    /// Gives a column of the new row its value.
+    fn give(
+        &self,
+        column: usize,
+        step: &Step,
+        old: &[Value],
+        new: &mut NewRow,
+        eval: &EvalContext<'_>,
+    ) -> Result<(), SqlError> {
+        let maker = &self.maker;
+        if let Some(from) = step.source().filter(|&from| old[from].is_null()) {
+            let (is_copied, is_of_maria) = (self.is_copied, self.is_of_maria);
+            let of = NullOfCopy { was: &self.old_columns[from], is_copied, is_of_maria };
+            return maker.set_null_of_copy(new, column, of, self.terms, eval);
+        }
         match step {
-            Step::Keep(from) => Ok(old[*from].clone()),
-            Step::Check(from) => match &old[*from] {
-                Value::Date(date) if date.has_zero_part() => {
-                    self.conversion.convert(Value::Date(*date), column, number)
-                }
-                Value::DateTime(at) if at.date.has_zero_part() => {
-                    self.conversion.convert(Value::DateTime(*at), column, number)
-                }
-                other => Ok(other.clone()),
-            },
-            Step::Value(value) => Ok(value.clone()),
-            Step::Count => self.conversion.convert(Value::UInt(number), column, number),
-            Step::Single if number == 1 => Ok(implicit_default(column)),
-            Step::Single => Err(SqlError::not_supported(
-                "DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides",
-            )),
-            Step::Convert { from, .. } if old[*from].is_null() => match column.nullable {
-                true => Ok(Value::Null),
-                false => self.conversion.null(&self.old_columns[*from], column, number, self.is_copied),
-            },
-            Step::Convert { from, copied } => {
-                if let Some(none) = copied.as_ref().and_then(|copied| copied.no_member(&old[*from])) {
-                    return Ok(none);
-                }
-                let value = match (&self.old_columns[*from].ty, &old[*from]) {
-                    (ColumnType::Timestamp { .. }, Value::DateTime(utc)) => {
-                        Value::DateTime(self.conversion.local(*utc))
-                    }
-                    // It is rounded before it has to fit.
-                    (_, Value::Decimal(n)) if column.ty.integer().is_some() => {
-                        Value::Decimal(n.rounded(0, Rounding::HalfUp).unwrap_or(*n))
-                    }
-                    (_, value) => value.clone(),
+            Step::Keep(from) => new.put(column, old[*from].clone()),
+            Step::Cut(from) => self.cut(column, &old[*from], new, eval)?,
+            Step::Check(from) => {
+                let has_zeros = match &old[*from] {
+                    Value::Date(date) => date.has_zero_part(),
+                    Value::DateTime(at) => at.date.has_zero_part(),
+                    _ => false,
                 };
-                let value = match copied {
-                    Some(copied) => {
-                        if matches!(copied, Copied::Integer) {
-                            self.conversion.check_integer(&value)?;
-                        }
-                        copied.value(value)
-                    }
-                    None => value,
-                };
-                self.conversion.convert(value, column, number)
+                match has_zeros {
+                    true => maker.set(new, column, old[*from].clone(), self.terms, eval)?,
+                    false => new.put(column, old[*from].clone()),
+                }
             }
+            Step::Count => maker.set(new, column, Value::UInt(new.number), self.terms, eval)?,
+            Step::Single if new.number == 1 => new.put(column, implicit_default(maker.column(column))),
+            Step::Single => {
+                let what = "DROP PRIMARY KEY of a table with rows and an AUTO_INCREMENT column besides";
+                return Err(SqlError::not_supported(what));
+            }
+            Step::Convert { from, copied } => {
+                let value = self.converted_from(*from, &old[*from], maker.column(column));
+                if matches!(copied, Some(Copied::Integer)) {
+                    // A text that is none is spoken of (1292).
+                    coerce::to_i64(&value, eval)?;
+                }
+                maker.set_copied(new, column, (value, copied.as_ref()), self.terms, eval)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a column a text of its own kind. What is too long is truncated, be it spaces, unless a source has done so.
+    fn cut(&self, column: usize, text: &Value, new: &mut NewRow, eval: &EvalContext<'_>) -> Result<(), SqlError> {
+        let def = self.maker.column(column);
+        let whole = text.as_bytes().cloned().unwrap_or_default();
+        let kept = match def.ty {
+            ColumnType::Char { chars } | ColumnType::VarChar { chars } => prefix_bytes(&whole, chars as usize),
+            _ => whole.len().min(def.max_bytes() as usize),
+        };
+        if kept < whole.len() {
+            let message = format!("Data truncated for column '{}' at row {}", def.name, new.number);
+            let strictness = if self.is_logged { Strictness::Lenient } else { self.terms.strictness };
+            Terms { strictness, ..self.terms }.complain(codes::WARN_DATA_TRUNCATED, message, eval)?;
+        }
+        let mut text = whole.slice(..kept);
+        if matches!(def.ty, ColumnType::Char { .. }) {
+            let length = text.iter().rposition(|&byte| byte != b' ').map_or(0, |last| last + 1);
+            text.truncate(length);
+        }
+        new.put(column, if def.ty.is_binary() { Value::Bytes(text) } else { Value::Str(text) });
+        Ok(())
+    }
+
+    /// An old value as it goes into the conversion for a column.
+    fn converted_from(&self, from: usize, value: &Value, column: &ColumnDef) -> Value {
+        match (&self.old_columns[from].ty, value) {
+            (ColumnType::Timestamp { .. }, Value::DateTime(utc)) => Value::DateTime(self.conversion.local(*utc)),
+            // It is rounded before it has to fit.
+            (_, Value::Decimal(n)) if column.ty.integer().is_some() => {
+                Value::Decimal(n.rounded(0, Rounding::HalfUp).unwrap_or(*n))
+            }
+            (_, value) => value.clone(),
         }
     }
 }

@@ -144,7 +144,9 @@ pub(crate) fn collision(error: EngineError, is_copied: bool) -> SqlError {
         if number == usize::from(def.generated_pk) && def.columns[index.parts[0].column].auto_increment {
             let message = format!(
                 "ALTER TABLE causes auto_increment resequencing, resulting in duplicate entry '{}' for key '{}.{}'",
-                duplicate.entry, def.name, index.name
+                duplicate.entry(),
+                def.name,
+                index.name
             );
             return SqlError::new(codes::DUP_ENTRY, message);
         }

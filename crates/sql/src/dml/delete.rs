@@ -14,12 +14,9 @@ use crate::bind::scope::Scope;
 use crate::bind::tree::Limit;
 use crate::bind::{Binder, check_table_path};
 use crate::dml::foreign::{delete_row, is_violation};
-use crate::dml::update::{changing_block, lock_targets};
-use crate::dml::{Found, Target, cascades_meet, may_repeat, may_stream};
+use crate::dml::found::{RowsToChange, changing_block, lock_targets, may_repeat, may_stream};
+use crate::dml::{Target, cascades_meet};
 use crate::exec::ExecContext;
-use crate::exec::batch::{BATCH_ROWS, RowBatch};
-use crate::exec::fast::point_of;
-use crate::exec::query::BlockRows;
 use crate::expr::WarningLevel;
 use crate::plan::node::BlockPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
@@ -106,48 +103,13 @@ impl DeletePlan {
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
         let mut done: Vec<HashSet<Bytes>> = vec![HashSet::new(); self.targets.len()];
         let mut deleted = 0;
-        if let Some(point) = point_of(&self.block) {
-            let mut frame = vec![Value::Null; self.block.width];
-            if let Some(found) = point.read(&mut frame, context).await? {
-                if found {
-                    deleted += self.delete_row(&frame, &mut done, context).await?;
-                }
-                return Ok(Outcome { affected_rows: deleted, ..Outcome::default() });
-            }
-        }
-        let mut rows = BlockRows::new(&self.block);
-        rows.open(&[]);
-        if self.streams {
-            let mut batch = RowBatch::new(self.block.width);
-            loop {
-                let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
-                deleted += self.delete_batch(&batch, &mut done, context).await?;
-                batch.clear();
-                if !more {
-                    break;
-                }
-            }
-        } else {
-            let mut found = Found::all(&mut rows, self.block.width, context).await?;
-            while found.next(context).await? {
-                deleted += self.delete_batch(&found.batch, &mut done, context).await?;
+        let mut rows = RowsToChange::of(&self.block, self.streams);
+        while rows.next(context).await? {
+            for row in rows.batch.iter() {
+                deleted += self.delete_row(row, &mut done, context).await?;
             }
         }
         Ok(Outcome { affected_rows: deleted, ..Outcome::default() })
-    }
-
-    async fn delete_batch(
-        &self,
-        batch: &RowBatch,
-        done: &mut [HashSet<Bytes>],
-        context: &mut ExecContext<'_>,
-    ) -> Result<u64, SqlError> {
-        context.check_cancelled().await?;
-        let mut deleted = 0;
-        for row in batch.iter() {
-            deleted += self.delete_row(row, done, context).await?;
-        }
-        Ok(deleted)
     }
 
     async fn delete_row(

@@ -19,12 +19,13 @@ use base::{SqlError, TableId, codes};
 use bytes::Bytes;
 use engine::{Catalog, Direction, EngineError, KeyRange, ReadMode, Savepoint, Table, TableMode};
 use io::BoxFuture;
-use types::{ColumnDef, ColumnType, ForeignKeyDef, ReferentialAction, Value};
+use types::{ForeignKeyDef, ReferentialAction, Value};
 
 use crate::bind::Binder;
 use crate::ddl::foreign_key::{has_children, no_parent, unique_index};
 use crate::exec::ExecContext;
 use crate::exec::batch::BATCH_ROWS;
+use crate::write::{Changes, RowMaker};
 
 /// Cascades go no deeper, as in InnoDB.
 const DEPTH_MAX: usize = 15;
@@ -41,6 +42,8 @@ pub(crate) struct ForeignKeys {
 #[derive(Debug)]
 struct Node {
     table: Arc<Table>,
+    /// Makes the rows that a cascade changes.
+    maker: RowMaker,
     parents: Vec<Parent>,
     /// In the order of their tables' age, which is that of MySQL but for foreign keys that ALTER TABLE has added.
     children: Vec<Child>,
@@ -125,7 +128,8 @@ impl ForeignKeys {
     fn node(&mut self, table: &Arc<Table>) -> usize {
         let known = self.nodes.iter().position(|node| node.table.id() == table.id());
         known.unwrap_or_else(|| {
-            self.nodes.push(Node { table: table.clone(), parents: Vec::new(), children: Vec::new() });
+            let maker = RowMaker::of_changes(table);
+            self.nodes.push(Node { table: table.clone(), maker, parents: Vec::new(), children: Vec::new() });
             self.nodes.len() - 1
         })
     }
@@ -389,7 +393,10 @@ impl ForeignKeys {
             (Event::Delete, None)
         } else {
             updated.push(child.node);
-            (Event::Update, Some(with_key(node, child, action, change.new.as_ref(), table, &row)?))
+            (
+                Event::Update,
+                Some(with_key(node, child, action, change.new.as_ref(), &self.nodes[child.node].maker, &row)?),
+            )
         };
         let next = Change {
             node: child.node,
@@ -497,40 +504,27 @@ fn undone_if_violated(
     result
 }
 
-/// The child's row with its parent's new key, or with none.
+/// The child's row with its parent's new key, or with none. ON UPDATE CURRENT_TIMESTAMP is not for what a cascade changes, as in MySQL.
 fn with_key(
     node: &Node,
     child: &Child,
     action: ReferentialAction,
     parent: Option<&Bytes>,
-    table: &Table,
+    maker: &RowMaker,
     row: &Bytes,
 ) -> Result<Bytes, SqlError> {
-    let mut values = Vec::with_capacity(table.def.columns.len());
-    table.codec.row.decode(row, &mut values)?;
+    let mut changes = Changes::with_capacity(child.columns.len());
     for (&column, &parent_column) in child.key.columns.iter().zip(&child.columns) {
         let value = match parent.filter(|_| action == ReferentialAction::Cascade) {
             Some(parent) => node.table.codec.row.decode_column(parent, parent_column)?,
             None => Value::Null,
         };
-        let def = &table.def.columns[column];
-        if value.is_null() && !def.nullable || is_too_long(&value, def) {
-            return Err(has_children(&table.def, &child.key));
+        if !maker.takes_from_parent(column, &value) {
+            return Err(has_children(maker.def(), &child.key));
         }
-        values[column] = value;
+        changes.push((column, value));
     }
-    Ok(table.codec.row.encode(&values)?)
-}
-
-/// Whether a parent's text is longer than its child may be: the lengths of their columns may differ.
-fn is_too_long(value: &Value, def: &ColumnDef) -> bool {
-    match (value, &def.ty) {
-        (Value::Str(text), ColumnType::Char { chars } | ColumnType::VarChar { chars }) => {
-            text.len() > *chars as usize && String::from_utf8_lossy(text).chars().count() > *chars as usize
-        }
-        (Value::Str(bytes) | Value::Bytes(bytes), ty) => ty.is_string() && bytes.len() > def.max_bytes() as usize,
-        _ => false,
-    }
+    maker.replaced(row, &mut changes)
 }
 
 /// 1761 for a row that a cascade would make a second time.

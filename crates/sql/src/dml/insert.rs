@@ -3,19 +3,18 @@
 use base::{SqlError, codes};
 use bytes::Bytes;
 use engine::{DuplicateKey, EngineError, ReadMode, Savepoint};
-use types::{ColumnDef, Value};
+use types::Value;
 
 use crate::dml::foreign::{delete_row, is_violation, update_row};
 use crate::dml::insert_plan::{InsertPlan, InsertSource, OnDuplicate};
 use crate::dml::leaves_row;
-use crate::dml::numbers::{Numbers, Series, largest};
 use crate::exec::ExecContext;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::query::QueryRows;
-use crate::exec::spill::{ReadPosition, RowStore, check_room_for};
-use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, SqlMode, Strictness, WarningLevel, convert_for_column, name_table};
+use crate::exec::spill::{ReadPosition, RowStore};
+use crate::expr::WarningLevel;
 use crate::result::Outcome;
+use crate::write::{Changes, NewRow, Numbers, Series, Terms};
 
 /// What an INSERT has done so far.
 pub(super) struct Progress {
@@ -33,20 +32,20 @@ pub(super) struct Progress {
     /// Last value that was given for the AUTO_INCREMENT column.
     last_given: u64,
     numbers: Numbers,
-    pub(super) strictness: Strictness,
-    /// A statement of a single row takes no NULL for a NOT NULL column, strict or not.
-    single: bool,
-    /// The row being made, a value per column.
-    pub(super) values: Vec<Value>,
-    pub(super) given: Vec<bool>,
+    pub(super) terms: Terms,
+    /// The row being made.
+    pub(super) row: NewRow,
     /// What ON DUPLICATE KEY UPDATE reads of the SELECT's tables.
     beside: Vec<Value>,
+    /// Its frame, and what it changes.
+    frame: Vec<Value>,
+    changes: Changes,
 }
 
 impl InsertPlan {
     /// Runs it.
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
-        let mut progress = Progress::new(self, &context.eval);
+        let mut progress = Progress::new(self, context);
         let many = match &self.source {
             InsertSource::Values(values) => {
                 self.insert_values(values, &mut progress, context).await?;
@@ -104,7 +103,7 @@ impl InsertPlan {
         let mut batch = RowBatch::new(self.selected_width());
         loop {
             let more = query.next_batch(context, &mut batch, BATCH_ROWS).await?;
-            self.insert_batch(&batch, progress, context).await?;
+            self.insert_batch(&mut batch, progress, context).await?;
             batch.clear();
             if !more {
                 return Ok(());
@@ -136,31 +135,27 @@ impl InsertPlan {
             if batch.is_empty() {
                 return Ok(());
             }
-            self.insert_batch(&batch, progress, context).await?;
+            self.insert_batch(&mut batch, progress, context).await?;
             batch.clear();
         }
     }
 
     async fn insert_batch(
         &self,
-        batch: &RowBatch,
+        batch: &mut RowBatch,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         context.check_cancelled().await?;
         let InsertSource::Query { copied, .. } = &self.source else { return Ok(()) };
-        for row in batch.iter() {
+        for number in 0..batch.len() {
+            let row = batch.row_mut(number);
             progress.begin_row();
             progress.beside.clear();
             progress.beside.extend_from_slice(&row[self.columns.len()..]);
             for ((&column, value), copied) in self.columns.iter().zip(row).zip(copied) {
-                if let Some(none) = copied.as_ref().and_then(|copied| copied.no_member(value)) {
-                    progress.given[column] = true;
-                    progress.values[column] = none;
-                    continue;
-                }
-                let value = copied.iter().fold(value.clone(), |value, copied| copied.value(value));
-                progress.set(self, column, value, context)?;
+                let input = (std::mem::replace(value, Value::Null), copied.as_ref());
+                self.maker.set_copied(&mut progress.row, column, input, progress.terms, &context.eval)?;
             }
             self.insert_row(progress, context).await?;
         }
@@ -174,22 +169,13 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
         progress.rows += 1;
-        for (column, default) in self.defaults.iter().enumerate() {
-            if !progress.given[column] {
-                let def = &self.table.def.columns[column];
-                progress.values[column] = default.value(def, progress.strictness, progress.rows, &context.eval)?;
-            }
-        }
-        if let Some(pk) = self.table.def.counted_pk().filter(|&pk| !progress.given[pk]) {
-            let (increment, offset) = context.auto_increment;
-            progress.values[pk] = Value::UInt(self.table.counter(pk).next(1, increment, offset));
-        }
+        self.maker.complete(&mut progress.row, progress.terms, &context.eval)?;
         let Some(has_parents) = self.find_parents(progress, context).await? else { return Ok(()) };
-        let generated = self.number_row(progress, context)?;
+        let generated = self.maker.number(&mut progress.row, &mut progress.numbers, progress.terms, context)?;
         // INSERT … SELECT … ON DUPLICATE KEY UPDATE does not tell the numbers that it was given.
-        let told = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
-        if let (Some(column), true) = (self.auto_increment, told && !self.hides_numbers()) {
-            progress.last_given = progress.values[column].counted().unwrap_or(0);
+        let names_numbers = !(self.on_duplicate.is_some() && matches!(self.source, InsertSource::Query { .. }));
+        if let (Some(column), true) = (self.maker.auto_increment, names_numbers && !self.hides_numbers()) {
+            progress.last_given = progress.row.value(column).counted().unwrap_or(0);
         }
         self.insert_numbered(generated, has_parents, progress, context).await?;
         progress.numbers.end_row();
@@ -204,8 +190,7 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        check_room_for(&progress.values)?;
-        let row = self.table.codec.row.encode(&progress.values)?;
+        let row = self.maker.image(&progress.row)?;
         let before = self.foreign.as_ref().map(|_| context.transaction.begin_row());
         match context.transaction.insert(&self.table, row.clone()).await {
             Ok(()) => {
@@ -232,16 +217,8 @@ impl InsertPlan {
         context: &mut ExecContext<'_>,
     ) -> Result<Option<bool>, SqlError> {
         let Some(foreign) = self.foreign.as_ref().filter(|_| context.parents_first) else { return Ok(Some(false)) };
-        let number = self.auto_increment.map(|column| {
-            let zero = implicit_default(&self.table.def.columns[column]);
-            (column, std::mem::replace(&mut progress.values[column], zero))
-        });
-        check_room_for(&progress.values)?;
-        let row = self.table.codec.row.encode(&progress.values);
-        if let Some((column, number)) = number {
-            progress.values[column] = number;
-        }
-        match foreign.is_to_be_inserted(row?, self.auto_increment, context).await {
+        let row = self.maker.image_without_number(&mut progress.row)?;
+        match foreign.is_to_be_inserted(row, self.maker.auto_increment, context).await {
             Ok(has_parents) => Ok(Some(has_parents)),
             Err(error) => self.pass_over(error, progress, context).map(|()| None),
         }
@@ -271,57 +248,6 @@ impl InsertPlan {
         self.pass_over(error, progress, context)?;
         context.transaction.rollback_to(before);
         Ok(false)
-    }
-
-    /// Gives the row its AUTO_INCREMENT number, if it has none.
-    fn number_row(&self, progress: &mut Progress, context: &mut ExecContext<'_>) -> Result<Option<u64>, SqlError> {
-        let Some(column) = self.auto_increment else { return Ok(None) };
-        let series = Series::new(context.auto_increment);
-        let zero_is_number = context.eval.session.sql_mode.has(SqlMode::NO_AUTO_VALUE_ON_ZERO);
-        let wanted = match &progress.values[column] {
-            Value::Null => true,
-            Value::Int(0) | Value::UInt(0) => !zero_is_number,
-            Value::Double(n) => *n == 0.0 && !zero_is_number,
-            Value::Float(n) => *n == 0.0 && !zero_is_number,
-            _ => false,
-        };
-        let largest = largest(&self.table.def.columns[column].ty);
-        if !wanted {
-            progress.numbers.pass(progress.values[column].counted().unwrap_or(0), series);
-            return Ok(None);
-        }
-        let def = &self.table.def.columns[column];
-        let number = progress.numbers.make(&self.table, largest, series, &mut context.insert_id);
-        if def.nullable && progress.values[column].is_null() {
-            // A column that may be NULL stays so, as in MySQL: the number is gone.
-            return Ok(Some(number));
-        }
-        let number = self.fitting(number, def, series, progress, context)?;
-        progress.values[column] =
-            convert_for_column(Value::UInt(number), def, Strictness::Strict, progress.rows, &context.eval)?;
-        Ok(Some(number))
-    }
-
-    /// A generated number, or what stands in its place if the column cannot have it.
-    fn fitting(
-        &self,
-        number: u64,
-        def: &ColumnDef,
-        series: Series,
-        progress: &Progress,
-        context: &ExecContext<'_>,
-    ) -> Result<u64, SqlError> {
-        let largest = largest(&def.ty);
-        if number <= largest && number < u64::MAX {
-            return Ok(number);
-        }
-        // Numbers of the series end before the column's do.
-        if number == series.after(largest - 1) && number < u64::MAX {
-            let row = progress.rows;
-            convert_for_column(Value::UInt(number), def, progress.strictness, row, &context.eval)?;
-            return Ok(series.up_to(largest));
-        }
-        Err(SqlError::new(codes::AUTOINC_READ_FAILED, "Failed to read auto-increment value from storage engine"))
     }
 
     /// Another row has the key.
@@ -383,7 +309,7 @@ impl InsertPlan {
     /// Whether the key that two rows share is that of the AUTO_INCREMENT numbers.
     fn is_number_of(&self, duplicate: &DuplicateKey) -> bool {
         let first = self.table.def.indexes.get(duplicate.index_number).and_then(|index| index.parts.first());
-        first.is_some_and(|part| Some(part.column) == self.auto_increment)
+        first.is_some_and(|part| Some(part.column) == self.maker.auto_increment)
     }
 
     async fn update_existing(
@@ -397,19 +323,19 @@ impl InsertPlan {
         let Some(old) = context.transaction.get(table, &duplicate.existing_key, ReadMode::FOR_UPDATE).await? else {
             return Err(SqlError::unknown("the row with the same key is gone though it is locked"));
         };
-        let mut frame = vec![Value::Null; on_duplicate.width];
-        for &(column, slot) in &on_duplicate.old {
-            frame[slot] = table.codec.row.decode_column(&old, column)?;
-        }
+        let frame = &mut progress.frame;
+        frame.resize(on_duplicate.width, Value::Null);
+        table.codec.row.decode_to(&old, on_duplicate.old.iter().copied(), frame)?;
         for &(column, slot) in &on_duplicate.new {
-            frame[slot] = progress.values[column].clone();
+            frame[slot] = progress.row.value(column).clone();
         }
         for (&slot, value) in on_duplicate.beside.iter().zip(&progress.beside) {
             frame[slot] = value.clone();
         }
-        let (strictness, number) = (progress.strictness, progress.rows);
-        let new = on_duplicate.assignments.apply(table, &old, &mut frame, strictness, number, &context.eval)?;
-        if self.auto_increment.is_some_and(|column| on_duplicate.assignments.touches(column)) {
+        let (row, changes) = ((&old, &mut progress.frame[..]), &mut progress.changes);
+        let assignments = &on_duplicate.assignments;
+        let new = assignments.apply(&self.maker, row, changes, progress.rows, progress.terms, &context.eval)?;
+        if self.maker.auto_increment.is_some_and(|column| assignments.assigns(column)) {
             self.use_number((new.as_ref().unwrap_or(&old), generated), progress, context)?;
         }
         self.name_updated(new.as_ref().unwrap_or(&old), progress)?;
@@ -443,7 +369,7 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        let (Some(column), Some(generated)) = (self.auto_increment, generated) else { return Ok(()) };
+        let (Some(column), Some(generated)) = (self.maker.auto_increment, generated) else { return Ok(()) };
         let number = self.table.codec.row.decode_column(row, column)?.counted().unwrap_or(0);
         if number == generated {
             progress.numbers.pass(number, Series::new(context.auto_increment));
@@ -456,7 +382,8 @@ impl InsertPlan {
 
     /// The client gets the number that the last row has, also if that was there already, if any row was inserted or changed; not by INSERT … SELECT.
     fn name_updated(&self, row: &Bytes, progress: &mut Progress) -> Result<(), SqlError> {
-        let (Some(column), false, InsertSource::Values(_)) = (self.auto_increment, self.hides_numbers(), &self.source)
+        let (Some(column), false, InsertSource::Values(_)) =
+            (self.maker.auto_increment, self.hides_numbers(), &self.source)
         else {
             return Ok(());
         };
@@ -470,8 +397,11 @@ impl InsertPlan {
 }
 
 impl Progress {
-    pub(super) fn new(plan: &InsertPlan, eval: &EvalContext<'_>) -> Self {
-        let columns = plan.table.def.columns.len();
+    pub(super) fn new(plan: &InsertPlan, context: &ExecContext<'_>) -> Self {
+        let rows = match &plan.source {
+            InsertSource::Values(values) => values.len(),
+            InsertSource::Query { .. } | InsertSource::File => 0,
+        };
         Progress {
             rows: 0,
             affected: 0,
@@ -480,39 +410,17 @@ impl Progress {
             first_generated: None,
             inserted: false,
             last_given: 0,
-            numbers: Numbers::of_rows(match &plan.source {
-                InsertSource::Values(values) => values.len(),
-                InsertSource::Query { .. } | InsertSource::File => 0,
-            }),
-            strictness: Strictness::of(plan.ignore, eval),
-            single: !plan.ignore && matches!(&plan.source, InsertSource::Values(values) if values.len() == 1),
-            values: vec![Value::Null; columns],
-            given: vec![false; columns],
+            numbers: Numbers::of_rows(rows),
+            terms: Terms { refuses_null: !plan.ignore && rows == 1, ..Terms::of(plan.ignore, context) },
+            row: plan.maker.new_row(),
             beside: Vec::new(),
+            frame: Vec::new(),
+            changes: Changes::new(),
         }
     }
 
     pub(super) fn begin_row(&mut self) {
-        self.given.fill(false);
-    }
-
-    /// Converts a value for its column; NULL for AUTO_INCREMENT stays, and becomes a number later.
-    pub(super) fn set(
-        &mut self,
-        plan: &InsertPlan,
-        column: usize,
-        value: Value,
-        context: &ExecContext<'_>,
-    ) -> Result<(), SqlError> {
-        let def = &plan.table.def.columns[column];
-        self.given[column] = true;
-        self.values[column] = match value {
-            Value::Null if plan.auto_increment == Some(column) => Value::Null,
-            Value::Null if self.single => convert_for_column(Value::Null, def, Strictness::Strict, 1, &context.eval)?,
-            value => convert_for_column(value, def, self.strictness, self.rows + 1, &context.eval)
-                .map_err(|error| name_table(error, def, &plan.table.def.name))?,
-        };
-        Ok(())
+        self.row.begin(self.rows + 1);
     }
 
     /// A row with a generated number was inserted. Nobody asked for the numbers of a generated primary key.

@@ -14,7 +14,6 @@ use crate::bind::query::wrong_value_count;
 use crate::bind::scope::{ColumnName, Scope, Visible, not_unique, row_id, unknown_column};
 use crate::bind::tree::{Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, TableSource};
 use crate::bind::{Binder, check_table_path};
-use crate::dml::assign::{Assigned, Assignment, Assignments, DefaultValue, Kept, for_column, takes_numbers};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::values::{ValuesPlan, bind_values};
 use crate::expr::copied::Copied;
@@ -23,6 +22,7 @@ use crate::parse::LiteralRows;
 use crate::plan::layout::Layout;
 use crate::plan::node::QueryPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
+use crate::write::{Assigned, Assignment, Assignments, DefaultValue, Kept, RowMaker, for_column, takes_numbers};
 
 /// A planned INSERT or REPLACE.
 #[derive(Debug)]
@@ -31,9 +31,7 @@ pub(crate) struct InsertPlan {
     /// The columns that get the source's values, in its order.
     pub(crate) columns: Vec<usize>,
     pub(crate) source: InsertSource,
-    /// Per column of the table.
-    pub(crate) defaults: Vec<DefaultValue>,
-    pub(crate) auto_increment: Option<usize>,
+    pub(crate) maker: RowMaker,
     pub(crate) ignore: bool,
     pub(crate) replace: bool,
     pub(crate) on_duplicate: Option<OnDuplicate>,
@@ -61,7 +59,7 @@ pub(crate) enum InsertSource {
 pub(crate) struct OnDuplicate {
     /// Values per row of its frame.
     pub(crate) width: usize,
-    /// (column, slot) of the row that is there.
+    /// (column, slot) of the row that is there, by column.
     pub(crate) old: Vec<(usize, usize)>,
     /// (column, slot) of the row that could not be inserted.
     pub(crate) new: Vec<(usize, usize)>,
@@ -139,18 +137,13 @@ pub(crate) async fn plan_insert<'a>(
     if insert.replace {
         binder.use_table(&table, Privilege::Delete, TableMode::IntentExclusive);
     }
-    let mut defaults =
-        table.def.columns.iter().map(|column| DefaultValue::of(binder, column)).collect::<Result<Vec<_>, _>>()?;
-    if let Some(counted) = table.def.counted_pk() {
-        defaults[counted] = DefaultValue::AutoIncrement;
-    }
+    let maker = RowMaker::of_new_rows(binder, &table)?;
     let foreign = ForeignKeys::planned(binder, &table, insert.replace || on_duplicate.is_some());
     Ok(InsertPlan {
         foreign,
         columns,
         source,
-        defaults,
-        auto_increment: table.def.auto_increment_column(),
+        maker,
         ignore: insert.ignore,
         replace: insert.replace,
         on_duplicate,
@@ -330,10 +323,11 @@ fn plan_on_duplicate<'a>(
     );
     binder.note_reads(&scope, UsedColumns::Read);
     let list = with_columns(list, &binder.columns, scope.tables[0].id, table);
-    let mut assignments = Assignments::new(binder, table, list)?;
+    let mut assignments = Assignments::new(list);
     let layout = Layout::of_exprs(assignments.exprs(), &[]);
     assignments.lay(&layout);
-    let [old, new] = [0, 1].map(|number| layout.of_table(&scope.tables[number], &binder.columns));
+    let [mut old, new] = [0, 1].map(|number| layout.of_table(&scope.tables[number], &binder.columns));
+    old.sort_unstable();
     let beside = query.map(|query| select_beside(query, &scope, &layout, &binder.columns)).unwrap_or_default();
     Ok(OnDuplicate { width: layout.width(), old, new, beside, assignments })
 }

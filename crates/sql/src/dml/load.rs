@@ -3,24 +3,25 @@
 use std::borrow::Cow;
 
 use base::{SqlError, codes};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use types::charset::{Charset, char_count};
-use types::column::no_member;
 use types::{ColumnDef, ColumnType, Value};
 
-use crate::dml::assign::{Assigned, DefaultValue};
 use crate::dml::insert::Progress;
 use crate::dml::load_plan::{LoadPlan, SetColumn, Target, field_length};
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::expr::build::type_of_value;
-use crate::expr::zero::implicit_default;
-use crate::expr::{EvalContext, Strictness, convert_for_column};
+use crate::expr::{EvalContext, convert_for_column};
 use crate::load::{Fields, Found, Input, LoadFrom, Stop};
 use crate::result::{Outcome, ResultSink};
+use crate::write::{Assigned, short_integer};
 
 /// Steps between two looks at whether the statement was cancelled. A line is one, and so is each field or column that it sets.
 const STEPS_PER_CHECK: usize = 2048;
+
+/// A piece of memory for texts. It goes with the last row that has something in it.
+const TEXT_BYTES: usize = 32 << 10;
 
 /// A LOAD DATA under way.
 struct Load<'p> {
@@ -28,6 +29,8 @@ struct Load<'p> {
     fields: Fields,
     input: Input,
     progress: Progress,
+    /// Where the texts of rows under way are, many of them in one piece of memory.
+    texts: BytesMut,
     frame: Vec<Value>,
     runs: Vec<SubqueryRun<'p>>,
     /// Lines to skip yet.
@@ -62,7 +65,8 @@ impl LoadPlan {
             plan: self,
             fields: Fields::new(self.rules.clone()),
             input,
-            progress: Progress::new(&self.insert, &context.eval),
+            progress: Progress::new(&self.insert, context),
+            texts: BytesMut::with_capacity(TEXT_BYTES),
             frame: vec![Value::Null; self.width],
             runs: self.subqueries.iter().map(SubqueryRun::new).collect(),
             lines_left: self.skip_lines,
@@ -110,7 +114,8 @@ impl Load<'_> {
                 return Ok(());
             }
             if line == Line::Row && self.fields.was_cut() {
-                self.complain(codes::WARN_TOO_MANY_RECORDS, too_many(self.progress.rows), context)?;
+                let message = too_many(self.progress.rows);
+                self.progress.terms.complain(codes::WARN_TOO_MANY_RECORDS, message, &context.eval)?;
             }
             look(&mut steps, line_steps, context).await?;
         }
@@ -184,21 +189,29 @@ impl Load<'_> {
     /// A field for its target.
     fn take(&mut self, target: &Target, context: &ExecContext<'_>) -> Result<(), SqlError> {
         let value = self.fields.value();
-        let value = if self.fields.is_null() { None } else { Some(Bytes::copy_from_slice(value)) };
-        match target {
+        let column = match target {
+            Target::Column(column) => *column,
             Target::Variable(name) => {
+                let value = (!self.fields.is_null()).then(|| Bytes::copy_from_slice(value));
                 set_variable(name, value, self.plan.rules.charset(), &context.eval);
-                Ok(())
+                return Ok(());
             }
-            Target::Column(column) => match value {
-                Some(bytes) => self.store(*column, bytes, context),
-                None => self.store_null(*column, context),
-            },
+        };
+        let Progress { row, terms, .. } = &mut self.progress;
+        let maker = &self.plan.insert.maker;
+        if self.fields.is_null() {
+            return maker.set_null_of_file(row, column, *terms, &context.eval);
         }
+        if let Some(number) = maker.column(column).ty.integer().and_then(|_| short_integer(value)) {
+            return maker.set(row, column, Value::Int(number), *terms, &context.eval);
+        }
+        self.texts.extend_from_slice(value);
+        let bytes = self.texts.split().freeze();
+        self.store(column, bytes, context)
     }
 
     fn column(&self, column: usize) -> &ColumnDef {
-        &self.plan.insert.table.def.columns[column]
+        self.plan.insert.maker.column(column)
     }
 
     fn store(&mut self, column: usize, bytes: Bytes, context: &ExecContext<'_>) -> Result<(), SqlError> {
@@ -209,7 +222,8 @@ impl Load<'_> {
             }
             value => value,
         };
-        self.progress.set(&self.plan.insert, column, value, context)
+        let Progress { row, terms, .. } = &mut self.progress;
+        self.plan.insert.maker.set(row, column, value, *terms, &context.eval)
     }
 
     /// A field that is not all text of its character set, as far as the column has room: what is before the first wrong byte.
@@ -225,35 +239,8 @@ impl Load<'_> {
         }
         // As if the column were in the file's character set: otherwise the bytes would be text of its own.
         let def = ColumnDef { collation: Charset::Utf8Mb4.default_collation(), ..def.clone() };
-        let row = self.progress.rows + 1;
-        convert_for_column(Value::Bytes(bytes), &def, self.progress.strictness, row, &context.eval)
-    }
-
-    /// A value that is the column's already.
-    fn put(&mut self, column: usize, value: Value) {
-        self.progress.given[column] = true;
-        self.progress.values[column] = value;
-    }
-
-    fn store_null(&mut self, column: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        let def = self.column(column);
-        if def.nullable || self.plan.insert.auto_increment == Some(column) {
-            self.put(column, Value::Null);
-            return Ok(());
-        }
-        if let Some(time) = self.time(column, context)? {
-            self.put(column, time);
-            return Ok(());
-        }
-        let message = format!(
-            "Column set to default value; NULL supplied to NOT NULL column '{}' at row {}",
-            def.name,
-            self.progress.rows + 1
-        );
-        let zero = zero_of(def);
-        self.complain(codes::WARN_NULL_TO_NOTNULL, message, context)?;
-        self.put(column, zero);
-        Ok(())
+        let Progress { row, terms, .. } = &self.progress;
+        convert_for_column(Value::Bytes(bytes), &def, terms.strictness, row.number, &context.eval)
     }
 
     /// The line has no field for this target.
@@ -265,38 +252,9 @@ impl Load<'_> {
             }
             Target::Column(column) => *column,
         };
-        // A field before may have been for the same column.
-        let has_no_default = matches!(self.plan.insert.defaults[column], DefaultValue::Stored(Value::Null));
-        let is_null = self.plan.insert.auto_increment == Some(column) || has_no_default && !self.has_value(column);
-        let value = match self.time(column, context)? {
-            _ if is_null => Value::Null,
-            Some(time) => time,
-            None => zero_of(self.column(column)),
-        };
-        self.put(column, value);
-        self.complain(codes::WARN_TOO_FEW_RECORDS, too_few(self.progress.rows + 1), context)
-    }
-
-    fn has_value(&self, column: usize) -> bool {
-        self.progress.given[column] && !self.progress.values[column].is_null()
-    }
-
-    /// The time of the statement, for a TIMESTAMP that has no value.
-    fn time(&self, column: usize, context: &ExecContext<'_>) -> Result<Option<Value>, SqlError> {
-        let Some(now) = &self.plan.now[column] else { return Ok(None) };
-        let (def, row) = (self.column(column), self.progress.rows + 1);
-        convert_for_column(now.eval(&[], &context.eval)?, def, self.progress.strictness, row, &context.eval).map(Some)
-    }
-
-    /// An error in strict mode, a warning otherwise.
-    fn complain(&self, code: codes::Code, message: String, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        match self.progress.strictness {
-            Strictness::Strict => Err(SqlError::new(code, message)),
-            Strictness::Lenient => {
-                context.eval.warn(code, message);
-                Ok(())
-            }
-        }
+        let Progress { row, terms, .. } = &mut self.progress;
+        self.plan.insert.maker.set_missing_field(row, column, *terms, &context.eval)?;
+        terms.complain(codes::WARN_TOO_FEW_RECORDS, too_few(row.number), &context.eval)
     }
 
     /// Reads a line whose fields have the lengths of their columns.
@@ -316,32 +274,21 @@ impl Load<'_> {
             return Ok(Line::Skipped);
         }
         let mut rest = Bytes::copy_from_slice(self.fields.value());
-        let row = self.progress.rows + 1;
+        let (number, terms) = (self.progress.row.number, self.progress.terms);
         for target in &self.plan.targets {
             let Target::Column(column) = target else { continue };
             if rest.is_empty() {
-                self.complain(codes::WARN_TOO_FEW_RECORDS, too_few(row), context)?;
-                self.keep_default(*column, context)?;
+                terms.complain(codes::WARN_TOO_FEW_RECORDS, too_few(number), &context.eval)?;
+                self.plan.insert.maker.keep_default(&mut self.progress.row, *column, terms, &context.eval)?;
                 continue;
             }
             let field = rest.split_to(field_length(self.column(*column)).min(rest.len()));
             self.store(*column, field, context)?;
         }
         if !rest.is_empty() {
-            self.complain(codes::WARN_TOO_MANY_RECORDS, too_many(row), context)?;
+            terms.complain(codes::WARN_TOO_MANY_RECORDS, too_many(number), &context.eval)?;
         }
         Ok(Line::Row)
-    }
-
-    /// A line of fixed lengths is too short for this column: it keeps its default, but is not NULL.
-    fn keep_default(&mut self, column: usize, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        if let Some(time) = self.time(column, context)? {
-            self.put(column, time);
-        } else if matches!(self.plan.insert.defaults[column], DefaultValue::Stored(Value::Null)) {
-            let zero = zero_of(self.column(column));
-            self.put(column, zero);
-        }
-        Ok(())
     }
 
     /// SET.
@@ -349,14 +296,13 @@ impl Load<'_> {
         if self.plan.set.is_empty() {
             return Ok(());
         }
+        let (maker, terms) = (&self.plan.insert.maker, self.progress.terms);
         for &(column, slot) in &self.plan.reads {
-            if !self.progress.given[column] {
-                let (def, default) = (self.column(column), &self.plan.insert.defaults[column]);
-                let row = self.progress.rows + 1;
-                let value = default.value(def, self.progress.strictness, row, &context.eval)?;
-                self.progress.values[column] = value;
-            }
-            self.frame[slot] = self.progress.values[column].clone();
+            let row = &self.progress.row;
+            self.frame[slot] = match row.is_given(column) {
+                true => row.value(column).clone(),
+                false => maker.default_value(row, column, terms, &context.eval)?,
+            };
         }
         let plan = self.plan;
         if plan.sets_variables() {
@@ -368,19 +314,18 @@ impl Load<'_> {
                 let result = run.value(&self.frame, context).await?;
                 self.frame[run.slot()] = result;
             }
+            let row = &mut self.progress.row;
             match value {
                 Assigned::Expr(expr) => {
-                    let value = expr.eval(&self.frame, &context.eval)?;
-                    self.progress.set(&plan.insert, *column, value, context)?;
+                    maker.set(row, *column, expr.eval(&self.frame, &context.eval)?, terms, &context.eval)?;
                 }
                 Assigned::Default(default) => {
-                    let (def, row) = (&plan.insert.table.def.columns[*column], self.progress.rows + 1);
-                    let value = default.value(def, self.progress.strictness, row, &context.eval)?;
-                    self.put(*column, value);
+                    let def = maker.column(*column);
+                    row.put(*column, default.value(def, terms.strictness, row.number, &context.eval)?);
                 }
             }
             if let Some((_, slot)) = plan.reads.iter().find(|(read, _)| read == column) {
-                self.frame[*slot] = self.progress.values[*column].clone();
+                self.frame[*slot] = self.progress.row.value(*column).clone();
             }
         }
         Ok(())
@@ -403,15 +348,6 @@ fn too_few(row: u64) -> String {
 
 fn too_many(row: u64) -> String {
     format!("Row {row} was truncated; it contained more data than there were input columns")
-}
-
-/// What is left when a column's bytes are all made zero.
-fn zero_of(column: &ColumnDef) -> Value {
-    match &column.ty {
-        // No member at all.
-        ColumnType::Enum { members } => no_member(members),
-        _ => implicit_default(column),
-    }
 }
 
 /// A field for a column. What is in no character set keeps its bytes.

@@ -13,16 +13,15 @@ use crate::bind::Binder;
 use crate::bind::from::target_table;
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
 use crate::charsets;
-use crate::dml::assign::{Assigned, DefaultValue};
 use crate::dml::foreign::ForeignKeys;
 use crate::dml::insert_plan::{InsertPlan, InsertSource, bind_assigned};
-use crate::expr::zero::implicit_default;
-use crate::expr::{Expr, SqlMode, VariableScope, build, function};
+use crate::expr::{SqlMode, VariableScope, build};
 use crate::load::Rules;
 use crate::parse::ast::{LoadData, LoadDuplicates, LoadTarget};
 use crate::plan::layout::Layout;
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
+use crate::write::{Assigned, RowMaker};
 
 /// A planned LOAD DATA.
 #[derive(Debug)]
@@ -38,8 +37,6 @@ pub(crate) struct LoadPlan {
     pub(crate) has_line_ends: bool,
     /// Where fields go.
     pub(crate) targets: Vec<Target>,
-    /// Per column: what stands for the time of the statement where a TIMESTAMP has no value.
-    pub(crate) now: Vec<Option<Expr>>,
     pub(crate) set: Vec<SetColumn>,
     /// Values per row of the frame that SET is evaluated over.
     pub(crate) width: usize,
@@ -120,7 +117,6 @@ pub(crate) async fn plan_load<'a>(
     let subqueries = block::plan_subqueries(context, &mut binder.columns, scope.subqueries, &layout).await?;
     let separators = [&format.field_end, &format.enclosed, escaped, &format.line_start, &format.line_end];
     Ok(LoadPlan {
-        now: table.def.columns.iter().map(|column| time_of(binder, column)).collect::<Result<_, _>>()?,
         insert: insert_plan(binder, load, table, replace)?,
         file: load.file.clone(),
         rules,
@@ -154,23 +150,11 @@ fn insert_plan(
     table: Arc<Table>,
     replace: bool,
 ) -> Result<InsertPlan, SqlError> {
-    let mut defaults = Vec::with_capacity(table.def.columns.len());
-    for column in &table.def.columns {
-        defaults.push(match DefaultValue::of(binder, column)? {
-            // Unlike in an INSERT, this is nothing to speak of.
-            DefaultValue::Missing => DefaultValue::Stored(implicit_default(column)),
-            known => known,
-        });
-    }
-    if let Some(counted) = table.def.counted_pk() {
-        defaults[counted] = DefaultValue::AutoIncrement;
-    }
     Ok(InsertPlan {
         foreign: ForeignKeys::planned(binder, &table, replace),
         columns: Vec::new(),
         source: InsertSource::File,
-        defaults,
-        auto_increment: table.def.auto_increment_column(),
+        maker: RowMaker::without_complaints(binder, &table)?,
         // What a client is sending cannot be stopped.
         ignore: load.duplicates == LoadDuplicates::Ignore || load.local && !replace,
         replace,
@@ -253,16 +237,6 @@ pub(crate) fn field_length(column: &ColumnDef) -> usize {
         Enum { members } => bytes(members.iter().map(chars).max().unwrap_or(0)),
         Set { members } => bytes(members.iter().map(chars).sum::<usize>() + members.len().saturating_sub(1)),
         _ => column.max_bytes() as usize,
-    }
-}
-
-/// A TIMESTAMP that may not be NULL is the time of the statement where the file has no value for it.
-fn time_of(binder: &Binder<'_>, column: &ColumnDef) -> Result<Option<Expr>, SqlError> {
-    match column.ty {
-        ColumnType::Timestamp { fsp } if !column.nullable => {
-            function::resolve("now", vec![Expr::int(i64::from(fsp))], binder.context.session).map(Some)
-        }
-        _ => Ok(None),
     }
 }
 

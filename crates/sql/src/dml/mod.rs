@@ -1,26 +1,22 @@
 //! INSERT, REPLACE, UPDATE, DELETE: planned here, and run.
 //!
-//! The rows to change are found by the executor's operators, locked as they are read, each with its row image in a slot of
-//! the frame. A change is a new image beside the old one: unchanged columns are copied as bytes.
+//! The rows to change are found by the executor's operators (`found`), locked as they are read, each with its row image in a slot of
+//! the frame. New images are made by [`crate::write`].
 //!
 //! # Invariants
-//! - A statement does not meet its own changes: where a changed row could come up again in the scan that found it, all rows
-//!   are found before the first is changed.
 //! - A failed row leaves nothing; with IGNORE the statement goes on after it, otherwise the session undoes the statement.
 
-mod assign;
 mod delete;
 mod foreign;
+mod found;
 mod insert;
 mod insert_plan;
 mod load;
 mod load_plan;
-mod numbers;
 mod safe;
 mod update;
 mod values;
 
-pub(crate) use assign::{DefaultValue, default_expr};
 pub(crate) use delete::{DeletePlan, plan_delete};
 pub(crate) use foreign::{ForeignKeys, delete_row, is_violation, update_row};
 pub(crate) use insert_plan::{InsertPlan, InsertSource, plan_insert};
@@ -35,53 +31,14 @@ use engine::{ReadMode, Table};
 
 use crate::bind::Binder;
 use crate::exec::ExecContext;
-use crate::exec::batch::RowBatch;
-use crate::exec::spill::{ReadPosition, RowStore};
-use crate::plan::access::IndexAccess;
-use crate::plan::node::{AccessMethod, BlockPlan, Node};
-use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
-
-/// The access that finds the rows of a single-table change, below sorts and filters.
-fn access_of(node: &Node) -> Option<&IndexAccess> {
-    match node {
-        Node::Access(access) => match &access.method {
-            AccessMethod::Index(index, _) => Some(index),
-            AccessMethod::All { .. } => None,
-        },
-        Node::Filter { input, .. } | Node::Apply { input, .. } | Node::Limit { input, .. } => access_of(input),
-        // A guard before the only table.
-        Node::Join(join) if join.inner_slots.is_empty() => access_of(&join.inner),
-        _ => None,
-    }
-}
-
-/// Whether the rows can be changed while they are being found: they come from one index, and none of the changed columns
-/// moves a row in it. (A sort has read everything before it gives its first row.)
-fn may_stream(block: &BlockPlan, table: &Table, changed: impl Fn(usize) -> bool) -> bool {
-    if block.tables.len() != 1 || !block.subqueries.is_empty() {
-        return false;
-    }
-    let Some(access) = access_of(&block.root) else { return matches!(block.root, Node::Sort { .. }) };
-    let parts = table.def.indexes[access.index].parts.iter().chain(&table.def.primary().parts);
-    !parts.into_iter().any(|part| changed(part.column))
-}
-
-/// Whether a row of a target may come up more than once: each of several tables multiplies the rows of the others.
-fn may_repeat(block: &BlockPlan) -> bool {
-    block.tables.iter().filter(|table| *table.alias != *JOINED_SUBQUERY).count() > 1
-}
-
-/// Frames that wait to be changed.
-struct Found {
-    rows: RowStore,
-    position: ReadPosition,
-    batch: RowBatch,
-}
+use crate::write::RowMaker;
 
 /// A table that a statement changes, with the slot of its row image.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) table: Arc<Table>,
+    /// Makes the rows that take the place of others.
+    pub(crate) maker: RowMaker,
     pub(crate) image_slot: usize,
     pub(crate) foreign: Option<ForeignKeys>,
 }
@@ -89,7 +46,7 @@ pub(crate) struct Target {
 impl Target {
     fn new(binder: &mut Binder<'_>, table: Arc<Table>, image_slot: usize) -> Self {
         let foreign = ForeignKeys::planned(binder, &table, true);
-        Target { table, image_slot, foreign }
+        Target { maker: RowMaker::of_changes(&table), table, image_slot, foreign }
     }
 
     /// The row as it is now: a cascade of the statement may have changed it since it was found.

@@ -2,10 +2,10 @@
 
 use base::{SqlError, codes};
 
-use crate::dml::assign::Assignments;
 use crate::dml::{DeletePlan, Target, UpdatePlan};
 use crate::expr::Expr;
 use crate::plan::node::{AccessMethod, AccessNode, BlockPlan, JoinMethod, Node, PlannedSource, SlotSource};
+use crate::write::Assignments;
 
 impl UpdatePlan {
     /// 1175 if it might change rows that no key limits.
@@ -92,7 +92,8 @@ pub(super) fn check_key_conflict(
     for (number, (target, assignments)) in targets.iter().enumerate() {
         for (other_number, (other, other_assignments)) in targets.iter().enumerate().skip(number + 1) {
             let key = &target.table.def.primary().parts;
-            let moves = |assignments: &Assignments| key.iter().any(|part| assignments.touches(part.column));
+            let moves =
+                |assignments: &Assignments| key.iter().any(|part| assignments.touches(part.column, &target.maker));
             if target.table.id() == other.table.id() && (moves(assignments) || moves(other_assignments)) {
                 let message = format!(
                     "Primary key/partition key update is not allowed since the table is updated both as '{}' and '{}'.",

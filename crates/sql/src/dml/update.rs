@@ -6,30 +6,26 @@ use std::sync::Arc;
 
 use base::{SqlError, codes};
 use bytes::Bytes;
-use engine::{LockWait, Table, TableMode};
+use engine::Table;
 use syntax::ast as sql;
 use types::Value;
 
 use crate::bind::Binder;
-use crate::bind::columns::ColumnSource;
 use crate::bind::expr::{Clause, ExprScope};
 use crate::bind::scope::{ColumnName, Scope, unknown_column};
-use crate::bind::tree::{Block, RowLock, TableSource};
-use crate::dml::assign::{Assignment, Assignments, Kept};
+use crate::bind::tree::{Limit, TableSource};
 use crate::dml::foreign::update_row;
+use crate::dml::found::{RowsToChange, changing_block, lock_targets, may_repeat, may_stream};
 use crate::dml::insert_plan::{bind_assigned, with_columns};
 use crate::dml::safe::check_key_conflict;
-use crate::dml::{Found, Target, cascades_meet, leaves_row, may_repeat, may_stream};
+use crate::dml::{Target, cascades_meet, leaves_row};
 use crate::exec::ExecContext;
-use crate::exec::batch::{BATCH_ROWS, RowBatch};
-use crate::exec::fast::point_of;
-use crate::exec::query::BlockRows;
-use crate::exec::spill::{ReadPosition, RowStore};
-use crate::expr::{ExprType, Kind, Strictness, WarningLevel};
+use crate::expr::WarningLevel;
 use crate::plan::layout::Layout;
 use crate::plan::node::{AccessMethod, BlockPlan, Node, PlannedSource, PlannedTable};
 use crate::plan::{PlanContext, Privilege, UsedColumns, block};
 use crate::result::Outcome;
+use crate::write::{Assignment, Assignments, Changes, Kept, Terms};
 
 /// A planned UPDATE.
 #[derive(Debug)]
@@ -74,7 +70,7 @@ pub(crate) async fn plan_update<'a>(
     };
     let order = binder.bind_order(&update.order_by, ExprScope::new(Clause::OrderBy))?;
     let count = update.limit.as_ref().map(|limit| binder.bind_row_count(limit)).transpose()?;
-    let limit = crate::bind::tree::Limit { count, offset: None };
+    let limit = Limit { count, offset: None };
     let several = binder.scope().tables.len() > 1;
     if several && (!order.is_empty() || limit.count.is_some()) {
         let clause = if order.is_empty() { "LIMIT" } else { "ORDER BY" };
@@ -91,8 +87,7 @@ pub(crate) async fn plan_update<'a>(
     let mut targets = Vec::with_capacity(by_table.len());
     for ((table, list), (base, image_slot)) in by_table.into_iter().zip(images) {
         let list = with_columns(list, &binder.columns, scope.tables[table].id, &base);
-        let assignments = Assignments::new(binder, &base, list)?;
-        targets.push((Target::new(binder, base, image_slot), assignments));
+        targets.push((Target::new(binder, base, image_slot), Assignments::new(list)));
     }
     check_key_conflict(&targets, &names)?;
     let mut block = changing_block(number, scope, from, filter, order, limit);
@@ -101,7 +96,9 @@ pub(crate) async fn plan_update<'a>(
     let block = block::plan_block(context, &mut binder.columns, block).await?;
     lay(&mut targets, &block.layout);
     let streams = match &targets[..] {
-        [(target, assignments)] => may_stream(&block, &target.table, |column| assignments.touches(column)),
+        [(target, assignments)] => {
+            may_stream(&block, &target.table, |column| assignments.touches(column, &target.maker))
+        }
         _ => false,
     };
     let looks_again = cascades_meet(targets.iter().map(|(target, _)| target)) || meets_itself(&targets);
@@ -149,7 +146,7 @@ fn first_read(block: &BlockPlan, targets: &[(Target, Assignments)]) -> Option<us
         AccessMethod::All { .. } => def.primary(),
     };
     let mut parts = def.primary().parts.iter().chain(&read_by.parts);
-    let moves = parts.any(|part| assignments.touches(part.column));
+    let moves = parts.any(|part| assignments.touches(part.column, &target.maker));
     (is_read_once && !moves).then_some(number)
 }
 
@@ -197,67 +194,13 @@ fn bind_assignment<'a>(
     Ok((table, Assignment { column, value, slot: None, kept: Kept::Nothing }))
 }
 
-/// Marks the tables that are changed: exclusive locks, and a column for each row image. Others are read with shared locks.
-pub(crate) fn lock_targets(
-    binder: &mut Binder<'_>,
-    targets: &[usize],
-    privilege: Privilege,
-) -> Result<Vec<(std::sync::Arc<engine::Table>, usize)>, SqlError> {
-    let level = binder.scopes.len() - 1;
-    for (number, table) in binder.scopes[level].tables.iter_mut().enumerate() {
-        let exclusive = targets.contains(&number);
-        table.lock = Some(RowLock { exclusive, wait: LockWait::Wait });
-    }
-    let mut images = Vec::with_capacity(targets.len());
-    for &table in targets {
-        let bound = &binder.scopes[level].tables[table];
-        let TableSource::Base(base) = &bound.source else {
-            let message = format!("The target table {} of the DELETE is not updatable", bound.alias);
-            return Err(SqlError::new(codes::NON_UPDATABLE_TABLE, message));
-        };
-        let base = base.clone();
-        let known = bound.image;
-        let new = || binder.add_column(ColumnSource::RowImage, ExprType::of_kind(Kind::Bytes));
-        let image = known.unwrap_or_else(new);
-        binder.scopes[level].tables[table].image = Some(image);
-        images.push((base, image));
-    }
-    for (base, _) in &images {
-        binder.lock_table(base, TableMode::IntentExclusive);
-        if privilege == Privilege::Delete {
-            binder.use_columns(base, privilege, UsedColumns::Whole);
-        }
-    }
-    Ok(images)
-}
-
-/// The block that finds the rows to change.
-pub(crate) fn changing_block(
-    number: u32,
-    scope: Scope,
-    from: Option<crate::bind::tree::FromTree>,
-    filter: Vec<crate::expr::Expr>,
-    order: Vec<crate::bind::tree::OrderItem>,
-    limit: crate::bind::tree::Limit,
-) -> Block {
-    Block {
-        number,
-        tables: scope.tables,
-        from,
-        outer: scope.outer,
-        filter,
-        order,
-        limit,
-        subqueries: scope.subqueries,
-        ..Block::default()
-    }
-}
-
 /// What an UPDATE has done.
-#[derive(Default)]
 struct Progress {
+    terms: Terms,
     matched: u64,
     changed: u64,
+    /// Of the row that is being changed.
+    changes: Changes,
     /// Clustered keys of the rows done, per target, if a row may come up more than once; of the first target with the values that were assigned.
     done: Vec<HashMap<Bytes, Vec<Value>>>,
 }
@@ -265,17 +208,18 @@ struct Progress {
 impl UpdatePlan {
     /// Runs it.
     pub(crate) async fn execute(&self, context: &mut ExecContext<'_>) -> Result<Outcome, SqlError> {
-        let strictness = Strictness::of(self.ignore, &context.eval);
-        let mut progress = Progress { done: vec![HashMap::new(); self.targets.len()], ..Progress::default() };
-        let mut frame = vec![Value::Null; self.block.width];
-        let found = match point_of(&self.block) {
-            Some(point) => point.read(&mut frame, context).await?,
-            None => None,
+        let mut progress = Progress {
+            terms: Terms::of(self.ignore, context),
+            matched: 0,
+            changed: 0,
+            changes: Changes::new(),
+            done: vec![HashMap::new(); self.targets.len()],
         };
-        match found {
-            Some(true) => self.update_row(&mut frame, strictness, &mut progress, context).await?,
-            Some(false) => {}
-            None => self.update_found(strictness, &mut progress, context).await?,
+        let mut rows = RowsToChange::of(&self.block, self.streams);
+        while rows.next(context).await? {
+            for number in 0..rows.batch.len() {
+                self.update_row(rows.batch.row_mut(number), &mut progress, context).await?;
+            }
         }
         let warnings = context.eval.warnings.count();
         Ok(Outcome {
@@ -285,49 +229,9 @@ impl UpdatePlan {
         })
     }
 
-    async fn update_found(
-        &self,
-        strictness: Strictness,
-        progress: &mut Progress,
-        context: &mut ExecContext<'_>,
-    ) -> Result<(), SqlError> {
-        let mut rows = BlockRows::new(&self.block);
-        rows.open(&[]);
-        let mut batch = RowBatch::new(self.block.width);
-        if self.streams {
-            loop {
-                let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
-                self.update_batch(&mut batch, strictness, progress, context).await?;
-                if !more {
-                    return Ok(());
-                }
-            }
-        }
-        let mut found = Found::all(&mut rows, self.block.width, context).await?;
-        while found.next(context).await? {
-            self.update_batch(&mut found.batch, strictness, progress, context).await?;
-        }
-        Ok(())
-    }
-
-    async fn update_batch(
-        &self,
-        batch: &mut RowBatch,
-        strictness: Strictness,
-        progress: &mut Progress,
-        context: &mut ExecContext<'_>,
-    ) -> Result<(), SqlError> {
-        for number in 0..batch.len() {
-            self.update_row(batch.row_mut(number), strictness, progress, context).await?;
-        }
-        batch.clear();
-        context.check_cancelled().await
-    }
-
     async fn update_row(
         &self,
         frame: &mut [Value],
-        strictness: Strictness,
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
@@ -349,7 +253,8 @@ impl UpdatePlan {
             }
             progress.matched += 1;
             let row_number = progress.matched;
-            let new = assignments.apply(&target.table, &old, frame, strictness, row_number, &context.eval)?;
+            let (row, changes) = ((&old, &mut *frame), &mut progress.changes);
+            let new = assignments.apply(&target.maker, row, changes, row_number, progress.terms, &context.eval)?;
             if let Some(key) = key {
                 progress.done[number].insert(key, assignments.shown(frame));
             }
@@ -363,36 +268,5 @@ impl UpdatePlan {
             }
         }
         Ok(())
-    }
-}
-
-impl Found {
-    /// Finds all rows before the first is changed.
-    pub(super) async fn all(
-        rows: &mut BlockRows<'_>,
-        width: usize,
-        context: &mut ExecContext<'_>,
-    ) -> Result<Self, SqlError> {
-        let mut kept = RowStore::new(width, context.limits.table_bytes);
-        let mut batch = RowBatch::new(width);
-        loop {
-            let more = rows.next_frames(context, &mut batch, BATCH_ROWS).await?;
-            for row in batch.iter() {
-                kept.push(context.env, row).await?;
-            }
-            batch.clear();
-            context.check_cancelled().await?;
-            if !more {
-                return Ok(Found { rows: kept, position: ReadPosition::default(), batch });
-            }
-        }
-    }
-
-    /// Fetches the next rows into `batch`; `false` at the end.
-    pub(super) async fn next(&mut self, context: &ExecContext<'_>) -> Result<bool, SqlError> {
-        self.batch.clear();
-        context.check_cancelled().await?;
-        self.rows.read(&mut self.position, &mut self.batch, BATCH_ROWS).await?;
-        Ok(!self.batch.is_empty())
     }
 }

@@ -7,6 +7,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use base::{SqlError, memory};
+use bytes::Bytes;
 use engine::Table;
 use syntax::ast as sql;
 use syntax::literal_rows::LiteralValue;
@@ -19,17 +20,17 @@ use crate::bind::from::target_table;
 use crate::bind::literal;
 use crate::bind::query::wrong_value_count;
 use crate::bind::scope::Scope;
-use crate::dml::assign::{DefaultValue, for_column};
 use crate::dml::insert::Progress;
 use crate::dml::insert_plan::InsertPlan;
 use crate::exec::ExecContext;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::BATCH_ROWS;
-use crate::expr::{Expr, ExprType};
+use crate::expr::{EvalContext, Expr, ExprType, build};
 use crate::parse::{LiteralRows, hex_bytes};
 use crate::plan::layout::Layout;
 use crate::plan::node::SubqueryPlan;
 use crate::plan::{PlanContext, UsedColumns, block};
+use crate::write::{for_column, short_integer, takes_numbers};
 
 /// The rows of VALUES or SET.
 #[derive(Debug)]
@@ -135,7 +136,7 @@ impl InsertPlan {
         let unset = values
             .reads
             .iter()
-            .map(|&(column, _)| self.defaults[column].before_it_is_set(&self.table.def.columns[column], &context.eval));
+            .map(|&(column, _)| self.maker.default(column).before_it_is_set(self.maker.column(column), &context.eval));
         unset.collect()
     }
 
@@ -154,7 +155,7 @@ impl InsertPlan {
             }
             for (&column, RowValue { expr, subqueries }) in self.columns.iter().zip(row) {
                 let Some(expr) = expr else {
-                    self.set_default(column, progress, context)?;
+                    self.maker.set_default(&mut progress.row, column, progress.terms, &context.eval)?;
                     continue;
                 };
                 for subquery in &values.subqueries[subqueries.clone()] {
@@ -162,11 +163,11 @@ impl InsertPlan {
                     frame[subquery.slot] = value;
                 }
                 let value = expr.eval(frame, &context.eval)?;
-                progress.set(self, column, value, context)?;
+                self.maker.set(&mut progress.row, column, value, progress.terms, &context.eval)?;
                 if let Some((_, slot)) = values.reads.iter().find(|(read, _)| *read == column) {
-                    frame[*slot] = match &progress.values[column] {
+                    frame[*slot] = match progress.row.value(column) {
                         // The number that it will be is not known yet.
-                        Value::Null if self.auto_increment == Some(column) => Value::Int(0),
+                        Value::Null if self.maker.auto_increment == Some(column) => Value::Int(0),
                         value => value.clone(),
                     };
                 }
@@ -185,17 +186,18 @@ impl InsertPlan {
         progress: &mut Progress,
         context: &mut ExecContext<'_>,
     ) -> Result<(), SqlError> {
-        let mut row = Vec::with_capacity(self.columns.len());
         for number in 0..values.literals.len() {
             memory::check()?;
-            values.literals.values(number, &mut row)?;
             progress.begin_row();
-            for (&column, literal) in self.columns.iter().zip(row.drain(..)) {
-                match values.bind(literal, &self.table.def.columns[column])? {
-                    None => self.set_default(column, progress, context)?,
-                    Some(expr) => progress.set(self, column, expr.eval(&[], &context.eval)?, context)?,
+            let (row, terms, eval) = (&mut progress.row, progress.terms, &context.eval);
+            let mut columns = self.columns.iter();
+            values.literals.each(number, |literal| {
+                let Some(&column) = columns.next() else { return Ok(()) };
+                match values.value(literal, self.maker.column(column), eval)? {
+                    None => self.maker.set_default(row, column, terms, eval),
+                    Some(value) => self.maker.set(row, column, value, terms, eval),
                 }
-            }
+            })?;
             self.insert_row(progress, context).await?;
             if number % BATCH_ROWS == BATCH_ROWS - 1 {
                 context.check_cancelled().await?;
@@ -203,33 +205,40 @@ impl InsertPlan {
         }
         Ok(())
     }
-
-    /// The word DEFAULT. A column that has none is an error or a warning when it is its turn. For AUTO_INCREMENT it is a zero, which asks
-    /// for a number unless zeros are numbers.
-    fn set_default(&self, column: usize, progress: &mut Progress, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        if self.auto_increment == Some(column) {
-            return progress.set(self, column, Value::Int(0), context);
-        }
-        let default = &self.defaults[column];
-        if matches!(default, DefaultValue::Missing) {
-            let def = &self.table.def.columns[column];
-            progress.values[column] = default.value(def, progress.strictness, progress.rows + 1, &context.eval)?;
-            progress.given[column] = true;
-        }
-        Ok(())
-    }
 }
 
 impl ValuesPlan {
-    /// A literal on its way to a column; `None` is DEFAULT.
-    fn bind(&self, literal: LiteralValue, column: &ColumnDef) -> Result<Option<Expr>, SqlError> {
-        let value = match literal {
+    /// A literal on its way to a column; `None` is DEFAULT. Most are integers and texts, which are the same for nearly all columns: those need no
+    /// expression.
+    fn value(
+        &self,
+        literal: LiteralValue<'_>,
+        column: &ColumnDef,
+        eval: &EvalContext<'_>,
+    ) -> Result<Option<Value>, SqlError> {
+        let takes_text = || {
+            let is_plain = self.collation != CollationId::BINARY || !column.ty.is_string();
+            is_plain && !column.ty.is_binary() && !takes_numbers(column)
+        };
+        let expr = match literal {
             LiteralValue::Default => return Ok(None),
-            LiteralValue::Negative(digits) => literal::negative_number(&digits)?,
+            LiteralValue::Number(digits) => match short_integer(digits.as_bytes()).filter(|_| !column.ty.is_binary()) {
+                Some(number) => return Ok(Some(Value::Int(number))),
+                None => build::number_literal(digits)?,
+            },
+            LiteralValue::Text(text) if takes_text() => {
+                return Ok(Some(Value::Str(Bytes::copy_from_slice(text.as_bytes()))));
+            }
+            LiteralValue::Text(text) => build::string_literal(&text, self.collation),
+            LiteralValue::Negative(digits) => match short_integer(digits.as_bytes()).filter(|_| !column.ty.is_binary())
+            {
+                Some(number) => return Ok(Some(Value::Int(-number))),
+                None => literal::negative_number(digits)?,
+            },
             LiteralValue::Binary(text) => literal::binary_text(&text, self.client)?,
             LiteralValue::BinaryDigits(digits) => literal::binary_bytes(hex_bytes(&digits))?,
             LiteralValue::Literal(literal) => literal::plain(&literal, self.collation)?,
         };
-        Ok(Some(for_column(value, column)))
+        for_column(expr, column).eval(&[], eval).map(Some)
     }
 }

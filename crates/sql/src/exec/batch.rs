@@ -24,6 +24,11 @@ impl RowBatch {
         RowBatch { width, values: Vec::new(), rows: 0 }
     }
 
+    /// A batch of one row.
+    pub(crate) fn of_row(row: Vec<Value>) -> Self {
+        RowBatch { width: row.len(), values: row, rows: 1 }
+    }
+
     /// Values per row.
     pub(crate) fn width(&self) -> usize {
         self.width

@@ -26,7 +26,7 @@ use types::{ColumnDef, ColumnType, DateTime, Decimal, Time, Value, number};
 
 use crate::expr::coerce::{self, plain_text, printable, utc_time};
 use crate::expr::context::{EvalContext, WarningLevel};
-use crate::expr::zero::implicit_default;
+use crate::expr::zero::{implicit_default, zero_for_null};
 use crate::expr::{cast, json};
 use types::SqlMode;
 
@@ -73,17 +73,13 @@ pub fn convert_for_column(
             return Ok(Value::DateTime(utc_time(ctx.now).truncated(*fsp)));
         }
         to.complain(codes::BAD_NULL_ERROR, format!("Column '{}' cannot be null", column.name))?;
-        return Ok(match &column.ty {
-            // No member at all, unlike a value that was not given.
-            ColumnType::Enum { members } => no_member(members),
-            _ => implicit_default(column),
-        });
+        return Ok(zero_for_null(column));
     }
     to.convert(value)
 }
 
 /// TIMESTAMP's last second, 2038-01-19 03:14:07 UTC.
-const TIMESTAMP_MAX_SECONDS: i64 = i32::MAX as i64;
+pub(crate) const TIMESTAMP_MAX_SECONDS: i64 = i32::MAX as i64;
 
 struct Assignment<'a> {
     column: &'a ColumnDef,

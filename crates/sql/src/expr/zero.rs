@@ -1,6 +1,7 @@
 //! The zero of each type.
 
 use bytes::Bytes;
+use types::column::no_member;
 use types::decimal::Rounding;
 use types::{ColumnDef, ColumnType, Value};
 
@@ -25,5 +26,13 @@ pub(crate) fn implicit_default(column: &ColumnDef) -> Value {
         Enum { members } => members.first().map_or(Value::Str(Bytes::new()), |first| Value::from(first.as_str())),
         integer if integer.is_unsigned() => Value::UInt(0),
         _ => Value::Int(0),
+    }
+}
+
+/// What stands for a NULL in a column that takes none. Of an ENUM it is no member at all, unlike a value that was not given.
+pub(crate) fn zero_for_null(column: &ColumnDef) -> Value {
+    match &column.ty {
+        ColumnType::Enum { members } => no_member(members),
+        _ => implicit_default(column),
     }
 }

@@ -55,37 +55,3 @@ pub(super) fn split(
 pub(super) fn bit(bitmap: &[u8], at: usize) -> bool {
     bitmap.get(at / 8).is_some_and(|byte| byte >> (at % 8) & 1 == 1)
 }
-
-/// A row of ours under way, column by column.
-pub(super) struct RowWriter<'o> {
-    out: &'o mut Vec<u8>,
-    column: usize,
-}
-
-impl<'o> RowWriter<'o> {
-    /// Begins a row in a buffer, whose content goes.
-    pub(super) fn new(out: &'o mut Vec<u8>, columns: usize) -> Self {
-        out.clear();
-        out.resize(columns.div_ceil(8), 0);
-        RowWriter { out, column: 0 }
-    }
-
-    /// The next column is NULL.
-    pub(super) fn null(&mut self) {
-        self.out[self.column / 8] |= 1 << (self.column % 8);
-        self.column += 1;
-    }
-
-    /// The next column has these bytes.
-    pub(super) fn bytes(&mut self, bytes: &[u8]) {
-        self.out.extend_from_slice(bytes);
-        self.column += 1;
-    }
-
-    /// The next column's bytes are appended by `write`.
-    pub(super) fn write<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
-        write(self.out)?;
-        self.column += 1;
-        Ok(())
-    }
-}

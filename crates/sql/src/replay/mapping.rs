@@ -5,19 +5,18 @@ use std::sync::Arc;
 use base::SqlError;
 use binlog::event::{TableMap, column_type};
 use engine::{Catalog, Table, TableMode, Transaction};
+use types::ColumnDef;
 use types::schema::{GENERATED_PK_COLUMN, same_name};
-use types::{ColumnDef, Value};
 
 use super::convert::Convert;
 use super::form::{Form, Modes, cannot_convert};
-use super::image::{RowWriter, Slot, bit};
+use super::image::{Slot, bit};
 use crate::bind::Binder;
 use crate::bind::scope::no_such_table;
-use crate::dml::{DefaultValue, ForeignKeys};
+use crate::dml::ForeignKeys;
 use crate::exec::ExecContext;
-use crate::expr::Strictness;
-use crate::expr::zero::implicit_default;
 use crate::plan::PlanContext;
+use crate::write::ImageMaker;
 
 /// A table of a source's log, and the one that it is here.
 #[derive(Debug)]
@@ -27,6 +26,7 @@ pub(crate) struct MappedTable {
     pub(super) map: Arc<TableMap>,
     pub(super) table: Arc<Table>,
     pub(super) foreign: Option<ForeignKeys>,
+    maker: ImageMaker,
     /// The table, and those of its foreign keys, in the order in which they are locked.
     locks: Vec<Arc<Table>>,
     /// Our columns.
@@ -43,20 +43,6 @@ pub(super) struct MappedColumn {
     /// Which of the log's it is; `None` if only this server has it.
     pub(super) source: Option<usize>,
     convert: Convert,
-    default: Fill,
-    /// Bytes of the zero of its type, for what has to have some.
-    zero: Vec<u8>,
-}
-
-/// What a column gets that a new row of the log does not have.
-#[derive(Debug)]
-enum Fill {
-    Null,
-    Bytes(Vec<u8>),
-    Computed(DefaultValue),
-    /// The next number of the table's counter.
-    Counted,
-    Impossible(SqlError),
 }
 
 /// What takes the place of columns that an image does not have.
@@ -82,15 +68,16 @@ impl MappedTable {
         locks.sort_by_key(|table| table.id());
         locks.dedup_by_key(|table| table.id());
         let shift = usize::from(lacks_generated_key(map, &table));
-        let binder = Binder::new(context);
-        let mapped = |number: usize| MappedColumn::new(map, &table, number, shift, &binder, modes);
+        let maker = ImageMaker::new(&Binder::new(context), &table)?;
+        let mapped = |number: usize| MappedColumn::new(map, &table, number, shift, modes);
         let columns = (0..table.def.columns.len()).map(mapped).collect::<Result<Vec<_>, _>>()?;
         let is_same = shift == 0
             && map.columns.len() == columns.len()
             && columns.iter().all(|column| column.source.is_some() && column.convert.is_same_form());
         let checked = (0..columns.len()).filter(|&number| columns[number].convert.is_checked()).collect();
         let catalog_version = context.catalog.version();
-        Ok(MappedTable { catalog_version, modes, map: map.clone(), table, foreign, locks, columns, is_same, checked })
+        let map = map.clone();
+        Ok(MappedTable { catalog_version, modes, map, table, foreign, maker, locks, columns, is_same, checked })
     }
 
     /// Whether the columns of the primary key are in the log.
@@ -148,60 +135,25 @@ impl MappedTable {
         context: &ExecContext<'_>,
         out: &mut Vec<u8>,
     ) -> Result<(), SqlError> {
-        let mut row = RowWriter::new(out, self.columns.len());
+        let mut row = self.maker.begin(out);
         for (number, column) in self.columns.iter().enumerate() {
-            let def = &self.table.def.columns[number];
             let slot = column.source.map_or(Slot::Absent, |source| slots[source]);
             match (slot, rest) {
                 (Slot::At(start, end), _) => row.write(|out| {
                     let value = &image[start..end];
                     let appended = column.convert.append(value, &self.table, number, out);
-                    appended.map_err(|refused| refused.error(def, row_number))
+                    appended.map_err(|refused| refused.error(&self.table.def.columns[number], row_number))
                 })?,
-                (Slot::Null, _) if def.nullable => row.null(),
-                // NULL where there can be none becomes the default, as in MySQL, or zero.
-                (Slot::Null, _) => row.bytes(match &column.default {
-                    Fill::Bytes(bytes) => bytes,
-                    _ => &column.zero,
-                }),
-                (Slot::Absent, Rest::Zeros) => row.bytes(&column.zero),
+                (Slot::Null, _) => self.maker.null(number, &mut row),
+                (Slot::Absent, Rest::Zeros) => self.maker.zero(number, &mut row),
                 (Slot::Absent, Rest::Old(old, slots)) => match slots[number] {
                     Slot::At(start, end) => row.bytes(&old[start..end]),
                     _ => row.null(),
                 },
-                (Slot::Absent, Rest::Defaults) => self.write_default(number, row_number, context, &mut row)?,
+                (Slot::Absent, Rest::Defaults) => self.maker.default(number, row_number, context, &mut row)?,
             }
         }
         Ok(())
-    }
-
-    fn write_default(
-        &self,
-        number: usize,
-        row_number: u64,
-        context: &ExecContext<'_>,
-        row: &mut RowWriter<'_>,
-    ) -> Result<(), SqlError> {
-        let def = &self.table.def.columns[number];
-        let value = match &self.columns[number].default {
-            Fill::Null => Value::Null,
-            Fill::Bytes(bytes) => {
-                row.bytes(bytes);
-                return Ok(());
-            }
-            Fill::Computed(default) => default.value(def, Strictness::Lenient, row_number, &context.eval)?,
-            Fill::Counted => {
-                let (increment, offset) = context.auto_increment;
-                let next = self.table.counter(number).next(1, increment, offset);
-                crate::expr::convert_for_column(Value::UInt(next), def, Strictness::Strict, row_number, &context.eval)?
-            }
-            Fill::Impossible(error) => return Err(error.clone()),
-        };
-        if value.is_null() && def.nullable {
-            row.null();
-            return Ok(());
-        }
-        row.write(|out| Ok(self.table.codec.row.encode_column(number, &value, out)?))
     }
 }
 
@@ -222,14 +174,7 @@ fn lacks_generated_key(map: &TableMap, table: &Table) -> bool {
 }
 
 impl MappedColumn {
-    fn new(
-        map: &TableMap,
-        table: &Table,
-        number: usize,
-        shift: usize,
-        binder: &Binder<'_>,
-        modes: Modes,
-    ) -> Result<Self, SqlError> {
+    fn new(map: &TableMap, table: &Table, number: usize, shift: usize, modes: Modes) -> Result<Self, SqlError> {
         let def = &table.def.columns[number];
         let source = number.checked_sub(shift).filter(|&source| source < map.columns.len());
         let mut convert = Convert::Copy;
@@ -240,29 +185,6 @@ impl MappedColumn {
             let (from, to) = allowed.ok_or_else(|| cannot_convert(map, table, source, number))?;
             convert = Convert::new(meta, from, to, def, modes);
         }
-        let mut zero = Vec::new();
-        table.codec.row.encode_column(number, &implicit_default(def), &mut zero)?;
-        let default = match table.def.counted_pk() == Some(number) {
-            true => Fill::Counted,
-            false => Fill::of(binder, table, number, &zero),
-        };
-        Ok(MappedColumn { source, convert, default, zero })
-    }
-}
-
-impl Fill {
-    fn of(binder: &Binder<'_>, table: &Table, number: usize, zero: &[u8]) -> Fill {
-        let mut bytes = Vec::new();
-        match DefaultValue::of(binder, &table.def.columns[number]) {
-            Ok(DefaultValue::Stored(Value::Null)) => Fill::Null,
-            Ok(DefaultValue::Stored(value)) => match table.codec.row.encode_column(number, &value, &mut bytes) {
-                Ok(()) => Fill::Bytes(bytes),
-                Err(error) => Fill::Impossible(error.into()),
-            },
-            Ok(DefaultValue::AutoIncrement) => Fill::Counted,
-            Ok(DefaultValue::Missing) => Fill::Bytes(zero.to_vec()),
-            Ok(computed) => Fill::Computed(computed),
-            Err(error) => Fill::Impossible(error),
-        }
+        Ok(MappedColumn { source, convert })
     }
 }

@@ -118,13 +118,16 @@ proptest! {
         }
         // Replacing those columns is the same as encoding the changed row.
         let changes: Vec<_> = wanted.iter().map(|&column| (column, other[column].clone())).collect();
-        let mut changed = values;
+        let mut changed = values.clone();
         for (column, value) in &changes {
             changed[*column] = value.clone();
         }
         let replaced = layout.replace(&row, &changes).unwrap();
         let encoded = layout.encode(&changed).unwrap();
         prop_assert_eq!(&replaced, &encoded);
+        prop_assert_eq!(layout.differs(&row, &changes).unwrap(), replaced != row);
+        let same: Vec<(usize, Value)> = changes.iter().map(|(column, _)| (*column, values[*column].clone())).collect();
+        prop_assert!(!layout.differs(&row, &same).unwrap());
         // Memtables keep rows: neither has room that it does not need.
         for row in [replaced, encoded] {
             let length = row.len();
