@@ -387,6 +387,7 @@ pub mod codes {
     pub const INCONSISTENT_ERROR: Code = (3002, "HY000");
     pub const WARN_LEGACY_SYNTAX_CONVERTED: Code = (3005, "HY000");
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
+    pub const EXPLAIN_NOT_SUPPORTED: Code = (3012, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
     pub const REPLICA_CHANNEL_IO_THREAD_MUST_STOP: Code = (3021, "HY000");
@@ -547,8 +548,12 @@ pub mod codes {
     pub const NOT_AGGREGATE_FUNCTION: Code = (4105, "HY000");
     pub const INVALID_AGGREGATE_FUNCTION: Code = (4106, "HY000");
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
+    pub const EXPLAIN_INTO_IMPLICIT_FORMAT: Code = (6006, "0A000");
+    pub const EXPLAIN_INTO_FORMAT: Code = (6007, "0A000");
+    pub const EXPLAIN_INTO_FOR_CONNECTION: Code = (6009, "0A000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
+    pub const EXPLAIN_ANALYZE_JSON_FORMAT: Code = (6412, "0A000");
     pub const PARAMETERS_OUTSIDE_DML: Code = (6413, "HY000");
     pub const TEMPORAL_OUT_OF_RANGE: Code = (6527, "22008");
     pub const SERVER_REPLICA_INCIDENT: Code = (13119, "HY000");

@@ -271,6 +271,11 @@ impl SetKind {
         *self != SetKind::Union { distinct_until: None }
     }
 
+    /// Whether it is a recursive common table expression.
+    pub(crate) fn is_recursive(&self) -> bool {
+        matches!(self, SetKind::Recursive(_))
+    }
+
     /// Its word.
     pub(crate) fn name(&self) -> &'static str {
         match self {

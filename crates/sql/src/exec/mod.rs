@@ -19,6 +19,7 @@ mod group;
 mod hash_join;
 mod join;
 pub(crate) mod json_table;
+pub(crate) mod measured;
 pub(crate) mod operator;
 mod overflow;
 pub(crate) mod query;
@@ -82,6 +83,7 @@ pub async fn execute(
             }
             Ok(Outcome::default())
         }
+        PlanKind::Explain(explain) => Box::pin(explain.execute(plan.columns(), context, sink)).await,
         PlanKind::Rows(rows) => {
             sink.columns(plan.columns())?;
             for row in rows {

@@ -261,10 +261,11 @@ impl JoinPlanner<'_> {
         };
         path.access.descending = turned.unwrap_or(false);
         let rows = self.passing_rows(&path, &conditions);
+        let cost = path.cost_of(read);
         let possible = self.possible(facts, table, &all, present);
         let mut node = self.access_node(table, facts, path, conditions, possible);
         if let Node::Access(access) = &mut node {
-            access.estimate.rows = read;
+            access.estimate = Estimate { rows: read, cost, ..access.estimate };
             access.for_order = turned.is_some() && !wanted.order.is_empty();
         }
         Joined { node, rows, ordered: turned.is_some() }
@@ -336,8 +337,17 @@ impl JoinPlanner<'_> {
             let inner = self.with_constants(self.access_node(table, facts, path, inner, possible), on);
             let method = JoinMethod::NestedLoop;
             let conditions = Vec::new();
-            let node = JoinNode { outer: before.node, inner, rows: kept, method, conditions, inner_slots };
-            return Joined { node: Node::Join(Box::new(node)), rows: before.rows * fanout, ordered };
+            let rows = before.rows * fanout;
+            let node = JoinNode {
+                outer: before.node,
+                inner,
+                rows: kept,
+                method,
+                conditions,
+                inner_slots,
+                expected_rows: rows,
+            };
+            return Joined { node: Node::Join(Box::new(node)), rows, ordered };
         }
         if !self.laterals[table].is_empty() {
             return self.join_lateral(before, table, conditions, here, kept);
@@ -355,6 +365,7 @@ impl JoinPlanner<'_> {
             method,
             conditions: rest.into_iter().map(|condition| condition.expr).collect(),
             inner_slots,
+            expected_rows: rows,
         };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: false }
     }
@@ -378,6 +389,7 @@ impl JoinPlanner<'_> {
             method: JoinMethod::NestedLoop,
             conditions: Vec::new(),
             inner_slots: self.given_by(here),
+            expected_rows: rows,
         };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered }
     }
@@ -462,7 +474,7 @@ impl JoinPlanner<'_> {
             index_decode: Vec::new(),
             filter: conditions.into_iter().map(|condition| condition.expr).collect(),
             lock: None,
-            estimate: Estimate { rows: self.source_rows[table], filtered },
+            estimate: Estimate { rows: self.source_rows[table], filtered, cost: self.source_rows[table] },
             for_order: false,
             possible: Vec::new(),
         }))
@@ -505,7 +517,7 @@ impl JoinPlanner<'_> {
         let filtered = if path.rows > 0.0 { passing / path.rows } else { 1.0 };
         Node::Access(Box::new(AccessNode {
             table,
-            estimate: Estimate { rows: path.rows, filtered },
+            estimate: Estimate { rows: path.rows, filtered, cost: path.cost_of(path.rows) },
             for_order: false,
             method: AccessMethod::Index(path.access, path.covered),
             decode,
@@ -528,6 +540,7 @@ fn guarded(guard: Node, node: Node) -> Node {
         method: JoinMethod::NestedLoop,
         conditions: Vec::new(),
         inner_slots: Vec::new(),
+        expected_rows: 0.0,
     }))
 }
 

@@ -28,7 +28,7 @@ pub struct Prepared {
     /// The shape of its rows; empty if it has none, or if it is none that has a plan.
     pub columns: Vec<ResultColumn>,
     parsed: ParsedStatement,
-    plan: Option<Plan>,
+    plan: Option<Arc<Plan>>,
     /// Bytes that it took when it was prepared, as far as they are counted.
     bytes: u64,
     /// The default database when it was prepared: what its names mean, also when it is planned anew.
@@ -157,7 +157,7 @@ impl Session {
             let planning = self.plan(&rows, &[], &tables);
             let planned = if parsed.is_deep() { OnLargeStack::new(planning).await } else { planning.await }?;
             self.check_table_uses(planned.uses())?;
-            plan = Some(planned);
+            plan = Some(Arc::new(planned));
         }
         let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
         let bytes = memory::now().saturating_sub(before);

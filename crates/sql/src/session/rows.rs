@@ -1,5 +1,6 @@
 //! Statements over rows: planned, checked, run in the transaction, committed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -66,20 +67,21 @@ impl Session {
     pub(super) async fn run_rows(
         &mut self,
         statement: &RowStatement<'_>,
-        plan: &mut Option<Plan>,
+        plan: &mut Option<Arc<Plan>>,
         virtual_tables: &dyn VirtualTables,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         for _ in 0..REPLANS_MAX {
             self.transaction_for_statement();
             if plan.as_ref().is_none_or(|plan| !plan.is_current(&self.catalog(), &self.shared.engine)) {
-                *plan = Some(self.plan(statement, &[], virtual_tables).await.inspect_err(|_| self.end_single())?);
+                let planned = self.plan(statement, &[], virtual_tables).await;
+                *plan = Some(Arc::new(planned.inspect_err(|_| self.end_single())?));
             }
-            if plan.as_ref().is_some_and(Plan::depends_on_params) {
+            if plan.as_ref().is_some_and(|plan| plan.depends_on_params()) {
                 let types = self.types_of(statement.params);
                 if plan.as_ref().is_some_and(|plan| !plan.fits_params(&types)) {
-                    *plan =
-                        Some(self.plan(statement, &types, virtual_tables).await.inspect_err(|_| self.end_single())?);
+                    let planned = self.plan(statement, &types, virtual_tables).await;
+                    *plan = Some(Arc::new(planned.inspect_err(|_| self.end_single())?));
                 }
             }
             let Some(planned) = plan.as_ref() else { continue };
@@ -175,10 +177,11 @@ impl Session {
     /// Runs a plan as one statement of the transaction; commits if the transaction is its own.
     async fn run_plan(
         &mut self,
-        plan: &Plan,
+        plan: &Arc<Plan>,
         statement: &RowStatement<'_>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
+        let _running = self.own_plan.run(plan);
         if !plan.uses().is_empty() {
             self.transaction.note_use();
         }

@@ -1,6 +1,7 @@
 //! One statement, from its bytes to its outcome.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use base::{OnLargeStack, SqlError, UnixMicros, codes};
 use types::charset::Charset;
@@ -169,7 +170,7 @@ impl Session {
         parsed: &ParsedStatement,
         params: &[types::Value],
         database: &Option<String>,
-        plan: &mut Option<crate::plan::Plan>,
+        plan: &mut Option<Arc<crate::plan::Plan>>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         if parsed.settings.is_empty() {
@@ -187,7 +188,7 @@ impl Session {
         parsed: &ParsedStatement,
         params: &[types::Value],
         database: &Option<String>,
-        plan: &mut Option<crate::plan::Plan>,
+        plan: &mut Option<Arc<crate::plan::Plan>>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let statement = &parsed.statement;

@@ -25,6 +25,7 @@ mod create;
 mod ddl;
 mod declared_charset;
 mod dml;
+mod explain;
 mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
@@ -275,7 +276,7 @@ fn any_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         "UPDATE" => dml::update(tokens),
         "DELETE" => dml::delete(tokens),
         "DO" => dml::do_statement(tokens),
-        "EXPLAIN" | "DESCRIBE" | "DESC" => dml::explain(tokens),
+        "EXPLAIN" | "DESCRIBE" | "DESC" => explain::explain(tokens),
         "SET" => set::set(tokens),
         "SHOW" => show::show(tokens),
         "CREATE" => create::create(tokens),

@@ -78,7 +78,7 @@ pub(super) fn table_rows(kind: &PlanKind) -> Vec<TableRow> {
         }
         PlanKind::Update(update) => block_rows(&update.block, "UPDATE", &mut rows),
         PlanKind::Delete(delete) => block_rows(&delete.block, "DELETE", &mut rows),
-        PlanKind::Rows(_) | PlanKind::Do(_) | PlanKind::Load(_) => {}
+        PlanKind::Rows(_) | PlanKind::Do(_) | PlanKind::Load(_) | PlanKind::Explain(_) => {}
     }
     rows
 }
@@ -203,6 +203,7 @@ fn nothing_reason(node: &Node) -> Option<&'static str> {
         | Node::Limit { input, .. } => nothing_reason(input),
         Node::Aggregate(aggregate) => nothing_reason(&aggregate.input),
         Node::Window(window) => nothing_reason(&window.input),
+        Node::Measured(measured) => nothing_reason(&measured.node),
         Node::Join(join) => nothing_reason(&join.outer).or_else(|| nothing_reason(&join.inner)),
         Node::One | Node::Access(_) => None,
     }
@@ -218,6 +219,7 @@ fn uses_temporary(node: &Node) -> (bool, bool) {
         | Node::Limit { input, .. } => uses_temporary(input),
         // As in MySQL, which says nothing of what it keeps for them.
         Node::Window(window) => uses_temporary(&window.input),
+        Node::Measured(measured) => uses_temporary(&measured.node),
         Node::Aggregate(aggregate) => {
             or(uses_temporary(&aggregate.input), (!aggregate.ordered && !aggregate.keys.is_empty(), false))
         }
@@ -259,6 +261,7 @@ fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<T
         }
         Node::Aggregate(aggregate) => node_rows(&aggregate.input, block, select_type, rows),
         Node::Window(window) => node_rows(&window.input, block, select_type, rows),
+        Node::Measured(measured) => node_rows(&measured.node, block, select_type, rows),
     }
 }
 
@@ -366,7 +369,7 @@ fn access_kind(index: &IndexAccess, block: &BlockPlan) -> &'static str {
     }
 }
 
-fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
+pub(super) fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
     let [Interval::Point(expr) | Interval::NullSafePoint(expr)] = intervals else { return "const".into() };
     if let ExprKind::Column { slot, .. } = expr.kind {
         return match block.slots[slot] {
