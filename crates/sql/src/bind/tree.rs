@@ -220,6 +220,7 @@ pub(crate) struct CteId(pub(crate) u32);
 #[derive(Debug)]
 pub(crate) struct CteUses {
     pub(crate) id: CteId,
+    pub(crate) name: Arc<str>,
     pub(crate) count: AtomicUsize,
 }
 

@@ -18,7 +18,10 @@ pub(crate) enum QueryRows<'p> {
     Block(Box<BlockRows<'p>>),
     /// A set operation, or a query that is measured.
     Set(BoxedOperator<'p>),
-    Values { rows: &'p [Vec<Expr>], at: usize },
+    Values {
+        rows: &'p [Vec<Expr>],
+        at: usize,
+    },
 }
 
 impl<'p> QueryRows<'p> {

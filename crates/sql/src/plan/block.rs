@@ -140,7 +140,7 @@ async fn plan_tables(
     let mut tables = Vec::with_capacity(bound.len());
     for table in bound {
         let made_once = table.made_once();
-        let cte = table.cte.is_some().then(|| table.name.clone());
+        let cte = table.cte.as_ref().map(|cte| cte.name.clone());
         let source = match table.source {
             TableSource::Round(rows) => PlannedSource::Round(rows, table.columns.len()),
             TableSource::Base(base) => PlannedSource::Base(base),

@@ -42,7 +42,15 @@ impl JoinPlanner<'_> {
             }
             _ => (inner.node, JoinMethod::NestedLoop, Vec::new(), before.ordered),
         };
-        let node = JoinNode { outer: before.node, inner, rows: outer.rows, method, conditions, inner_slots, expected_rows: rows };
+        let node = JoinNode {
+            outer: before.node,
+            inner,
+            rows: outer.rows,
+            method,
+            conditions,
+            inner_slots,
+            expected_rows: rows,
+        };
         Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered })
     }
 

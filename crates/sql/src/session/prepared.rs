@@ -17,7 +17,7 @@ use crate::bind::param;
 use crate::expr::ExprType;
 use crate::information_schema::SystemTables;
 use crate::parse::ParsedStatement;
-use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
+use crate::parse::ast::{Admin, PrepareSource, Show, Statement, TableMaintenance};
 use crate::plan::Plan;
 use crate::result::{Outcome, ResultColumn, ResultSink};
 
@@ -257,6 +257,7 @@ fn can_be_prepared(statement: &Statement) -> bool {
         | Statement::Deallocate(_)
         | Statement::Binlog(_)
         | Statement::Load(_)
+        | Statement::Show(Show::Explain { .. })
         | Statement::Xa(_) => false,
         Statement::Admin(Admin::Tables { what, .. }) => *what != TableMaintenance::Check,
         _ => true,

@@ -239,7 +239,7 @@ impl Session {
         if self.is_applier {
             return None;
         }
-        let of_select = match statement.statement {
+        let of_select = match runs(statement.statement) {
             Statement::Query(_) => hints.max_execution_time.unwrap_or(hot.max_execution_time),
             _ => None,
         };
@@ -296,7 +296,7 @@ impl Session {
             parents_first: !self.is_applier,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             insert_id: hot.insert_id,
-            select_limit: match statement.statement {
+            select_limit: match runs(statement.statement) {
                 Statement::Query(query) if query.limit.is_none() => {
                     Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
                 }
@@ -404,6 +404,14 @@ impl WaitingFunctions for Waiting<'_> {
             "load_file" => Box::pin(async move { self.load_file(&args).await }),
             _ => Box::pin(crate::functions::call(&*self.shared.services, function, args)),
         }
+    }
+}
+
+/// The statement that is run: EXPLAIN ANALYZE runs another one.
+fn runs(statement: &Statement) -> &Statement {
+    match statement {
+        Statement::Explain(explain) if explain.analyze => &explain.statement,
+        other => other,
     }
 }
 

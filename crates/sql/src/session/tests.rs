@@ -38,6 +38,11 @@ fn prepared() {
 }
 
 #[test]
+fn explain() {
+    crate::testing::golden("golden/session_explain.txt");
+}
+
+#[test]
 fn show() {
     crate::testing::golden("golden/session_show.txt");
 }

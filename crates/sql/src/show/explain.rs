@@ -23,8 +23,7 @@ pub(super) fn of_connection(
     };
     if process.user != session.client.user && !session.account().global.has(Privilege::Process) {
         let account = &session.client.account;
-        let message =
-            format!("Access denied for user '{}'@'{}' (using password: YES)", account.user, account.host);
+        let message = format!("Access denied for user '{}'@'{}' (using password: YES)", account.user, account.host);
         return Err(SqlError::new(codes::ACCESS_DENIED_ERROR, message));
     }
     let Some(plan) = session.shared().running_plans.of(process.id) else {

@@ -66,6 +66,17 @@ fn explain() {
     check("explain");
 }
 
+/// What operators say that they have done.
+#[test]
+fn explain_analyze() {
+    check("explain_analyze");
+}
+
+#[test]
+fn explain_json() {
+    check("explain_json");
+}
+
 #[test]
 fn errors() {
     check("errors");

@@ -4,15 +4,15 @@ use types::TableDef;
 use types::json::Json;
 
 use crate::bind::tree::CteId;
+use crate::expr::Expr;
 use crate::plan::access::{Covered, IndexAccess, Interval, PartRange};
 use crate::plan::explain::build::Builder;
-use crate::plan::explain::names::Names;
+use crate::plan::explain::names::{Names, called};
 use crate::plan::explain::shown::{Actual, Expected, Shown, text, texts};
-use crate::plan::explain::table;
+use crate::plan::explain::table::{self, is_implied, is_one_point};
 use crate::plan::node::{
     AccessMethod, AccessNode, BlockPlan, PlannedSource, PlannedTable, QueryBody, QueryPlan, SlotSource,
 };
-use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 
 /// Ranges that a line names, as in MySQL: of more than that, two, and how many more there are.
 const RANGES_MAX: usize = 3;
@@ -24,11 +24,13 @@ impl Builder {
     /// An access with the conditions that it checks.
     pub(super) fn access(&mut self, access: &AccessNode, names: &Names<'_>) -> Shown {
         let read = self.read(access, names);
-        if access.filter.is_empty() {
+        let conditions = told(&access.filter, access, names);
+        if conditions.is_empty() {
             return read;
         }
-        let expected = read.expected.map(|expected| Expected { rows: expected.rows * access.estimate.filtered, ..expected });
-        self.filter(access.filter.iter().collect(), read, names).expecting(expected)
+        let expected =
+            read.expected.map(|expected| Expected { rows: expected.rows * access.estimate.filtered, ..expected });
+        self.filter(conditions, read, names).expecting(expected)
     }
 
     fn read(&mut self, access: &AccessNode, names: &Names<'_>) -> Shown {
@@ -40,10 +42,15 @@ impl Builder {
         let expected = Some(Expected { rows, cost: access.estimate.cost, first_cost: None });
         let shown = match (&access.method, &table.source) {
             (AccessMethod::Index(index, covered), PlannedSource::Base(base)) => {
-                return base_table(access, index, covered, &base.def, names).expecting(expected);
+                let mut shown = base_table(access, index, covered, &base.def, names).expecting(expected);
+                let bounds = index.parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs);
+                shown.inputs = self.subqueries_of(&bounds.chain(&access.index_filter).collect::<Vec<_>>(), names);
+                return shown;
             }
             (_, PlannedSource::Derived(query, made_once)) => return self.derived(access, query, *made_once, names),
-            (_, PlannedSource::Round(..)) => Shown::of("scan_new_records", format!("Scan new records on {}", table.alias)),
+            (_, PlannedSource::Round(..)) => {
+                Shown::of("scan_new_records", format!("Scan new records on {}", table.alias))
+            }
             (_, PlannedSource::Json(_)) => {
                 return Shown::of("materialized_table_function", "Materialize table function").expecting(expected);
             }
@@ -60,10 +67,7 @@ impl Builder {
         names: &Names<'_>,
     ) -> Shown {
         let table = &names.block.tables[access.table];
-        let name = match *table.alias == *JOINED_SUBQUERY {
-            true => format!("<subquery{}>", table::first_number(query)),
-            false => table.alias.to_string(),
-        };
+        let name = called(table);
         let made = self.made(access, query, made_once, names);
         let rows = access.estimate.rows.max(1.0);
         let expected = made.expected.map(|made| Expected {
@@ -122,6 +126,11 @@ impl Builder {
     }
 }
 
+/// The conditions that say more than the look-up does.
+fn told<'e>(conditions: &'e [Expr], access: &AccessNode, names: &Names<'_>) -> Vec<&'e Expr> {
+    conditions.iter().filter(|condition| !is_implied(condition, access, &names.block.slots)).collect()
+}
+
 /// Where rows are kept, the first is there when all are.
 fn made_actual(measured: Option<crate::exec::measured::Measured>, streams: bool) -> Actual {
     measured.map(|measured| if streams { measured } else { measured.all_at_once() }).into()
@@ -160,13 +169,7 @@ fn named(shown: Shown, access: &AccessNode, table: &PlannedTable, name: &str) ->
 }
 
 /// A table of the engine.
-fn base_table(
-    access: &AccessNode,
-    index: &IndexAccess,
-    covered: &Covered,
-    def: &TableDef,
-    names: &Names<'_>,
-) -> Shown {
+fn base_table(access: &AccessNode, index: &IndexAccess, covered: &Covered, def: &TableDef, names: &Names<'_>) -> Shown {
     let table = &names.block.tables[access.table];
     if index.parts.is_empty() && index.index == 0 && !index.descending && !access.for_order {
         let shown = Shown::of("table", format!("Table scan on {}", table.alias));
@@ -214,18 +217,15 @@ fn base_table(
         operation += " (reverse)";
         members.push(("reverse", Json::Bool(true)));
     }
-    if !access.index_filter.is_empty() {
-        let condition = names.all(&access.index_filter);
+    let conditions = told(&access.index_filter, access, names);
+    if !conditions.is_empty() {
+        let condition = names.all(conditions);
         operation += &format!(", with index condition: {condition}");
         members.push(("pushed_index_condition", text(&condition)));
     }
     let mut shown = Shown::of("index", operation);
     shown.members.extend(members);
     named(shown, access, table, &table.alias)
-}
-
-fn is_one_point(intervals: &[Interval]) -> bool {
-    matches!(intervals, [Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null])
 }
 
 fn lookup_text(index: &IndexAccess, def: &TableDef, names: &Names<'_>) -> String {
@@ -243,7 +243,8 @@ fn lookup_text(index: &IndexAccess, def: &TableDef, names: &Names<'_>) -> String
 fn ranges_text(index: &IndexAccess, def: &TableDef, names: &Names<'_>, max: usize) -> String {
     let count = index.parts.iter().fold(1usize, |count, part| count.saturating_mul(part.intervals.len()));
     let shown = if count > max { max - 1 } else { count };
-    let mut ranges: Vec<String> = (0..shown).map(|number| format!("({})", range_text(number, index, def, names))).collect();
+    let mut ranges: Vec<String> =
+        (0..shown).map(|number| format!("({})", range_text(number, index, def, names))).collect();
     if count > shown {
         ranges.push(format!("({} more)", count - shown));
     }
@@ -257,13 +258,14 @@ fn range_text(number: usize, index: &IndexAccess, def: &TableDef, names: &Names<
     for part in index.parts.iter().rev() {
         let interval = &part.intervals[number % part.intervals.len()];
         number /= part.intervals.len();
-        parts.push(interval_text(interval, &def.columns[part.column].name, names));
+        let column = &def.columns[part.column];
+        parts.push(interval_text(interval, (&column.name, column.nullable), names));
     }
     parts.reverse();
     parts.join(" AND ")
 }
 
-fn interval_text(interval: &Interval, column: &str, names: &Names<'_>) -> String {
+fn interval_text(interval: &Interval, (column, nullable): (&str, bool), names: &Names<'_>) -> String {
     let sign = |inclusive: bool| if inclusive { "<=" } else { "<" };
     match interval {
         Interval::Point(expr) | Interval::NullSafePoint(expr) => format!("{column} = {}", names.text(expr)),
@@ -272,8 +274,8 @@ fn interval_text(interval: &Interval, column: &str, names: &Names<'_>) -> String
         Interval::Span { lower, upper } => {
             let lower = match (lower, upper) {
                 (Some((expr, inclusive)), _) => format!("{} {} ", names.text(expr), sign(*inclusive)),
-                (None, None) => "NULL < ".into(),
-                (None, Some(_)) => "NULL < ".into(),
+                (None, Some(_)) if !nullable => String::new(),
+                (None, _) => "NULL < ".into(),
             };
             let upper = upper.as_ref().map(|(expr, inclusive)| format!(" {} {}", sign(*inclusive), names.text(expr)));
             format!("{lower}{column}{}", upper.unwrap_or_default())

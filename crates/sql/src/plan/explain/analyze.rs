@@ -32,7 +32,12 @@ pub(crate) struct ExplainPlan {
 enum Says {
     Ready(String),
     /// What the plan does when it is run, and the statement's text.
-    Measured { kind: PlanKind, counted: Vec<Arc<Counters>>, printed: Printed, query: String },
+    Measured {
+        kind: PlanKind,
+        counted: Vec<Arc<Counters>>,
+        printed: Printed,
+        query: String,
+    },
 }
 
 impl ExplainPlan {
@@ -40,12 +45,7 @@ impl ExplainPlan {
         ExplainPlan { into, says: Says::Ready(text) }
     }
 
-    pub(super) fn measuring(
-        mut kind: PlanKind,
-        printed: Printed,
-        query: String,
-        into: Option<String>,
-    ) -> ExplainPlan {
+    pub(super) fn measuring(mut kind: PlanKind, printed: Printed, query: String, into: Option<String>) -> ExplainPlan {
         let counted = measure(&mut kind);
         ExplainPlan { into, says: Says::Measured { kind, counted, printed, query } }
     }

@@ -49,7 +49,9 @@ pub(super) fn shown(kind: &PlanKind) -> Shown {
             let tables = delete.targets.iter().map(|target| target.table.def.name.as_str());
             changes(&mut builder, ("Delete from", "delete_rows"), tables, &delete.block)
         }
-        PlanKind::Load(_) | PlanKind::Rows(_) | PlanKind::Explain(_) => Shown::new("<not executable by iterator executor>"),
+        PlanKind::Load(_) | PlanKind::Rows(_) | PlanKind::Explain(_) => {
+            Shown::new("<not executable by iterator executor>")
+        }
     }
 }
 

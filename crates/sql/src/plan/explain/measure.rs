@@ -8,9 +8,12 @@ use std::sync::Arc;
 
 use crate::dml::InsertSource;
 use crate::exec::measured::Counters;
+use crate::expr::Expr;
 use crate::plan::PlanKind;
+use crate::plan::explain::table::is_implied;
 use crate::plan::node::{
     AccessNode, BlockPlan, MeasuredNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SetCounters,
+    SlotSource,
 };
 
 /// Makes a statement's plan one that is measured: everything that is counted in it.
@@ -29,6 +32,9 @@ pub(super) fn measure(kind: &mut PlanKind) -> Vec<Arc<Counters>> {
     }
     measure.all
 }
+
+/// A block's tables, and its slots.
+type Of<'a> = (&'a [PlannedTable], &'a [SlotSource]);
 
 struct Measure {
     all: Vec<Arc<Counters>>,
@@ -58,7 +64,7 @@ impl Measure {
     }
 
     fn block(&mut self, block: &mut BlockPlan) {
-        self.node(&mut block.root, &block.tables);
+        self.node(&mut block.root, (&block.tables, &block.slots));
         let subqueries = block.subqueries.iter_mut().filter_map(|subquery| subquery.query.as_mut());
         subqueries.for_each(|query| self.query(query, false));
         for table in &mut block.tables {
@@ -68,11 +74,11 @@ impl Measure {
         }
     }
 
-    fn node(&mut self, node: &mut Node, tables: &[PlannedTable]) {
+    fn node(&mut self, node: &mut Node, of: Of<'_>) {
         match node {
             Node::One | Node::Nothing(_) | Node::Measured(_) => {}
             Node::Access(access) => {
-                let conditions = if may_part(access, tables) { std::mem::take(&mut access.filter) } else { Vec::new() };
+                let conditions = parted(access, of);
                 if !conditions.is_empty() {
                     self.put_around(node);
                     let input = Box::new(std::mem::replace(node, Node::One));
@@ -80,17 +86,17 @@ impl Measure {
                 }
             }
             Node::Join(join) => {
-                self.node(&mut join.outer, tables);
-                self.node(&mut join.inner, tables);
+                self.node(&mut join.outer, of);
+                self.node(&mut join.inner, of);
             }
             // These two are no operators to who reads the plan: what they do is shown where it is used.
-            Node::Apply { input, .. } | Node::Compute { input, .. } => return self.node(input, tables),
+            Node::Apply { input, .. } | Node::Compute { input, .. } => return self.node(input, of),
             Node::Filter { input, .. }
             | Node::Distinct { input, .. }
             | Node::Sort { input, .. }
-            | Node::Limit { input, .. } => self.node(input, tables),
-            Node::Aggregate(aggregate) => self.node(&mut aggregate.input, tables),
-            Node::Window(window) => self.node(&mut window.input, tables),
+            | Node::Limit { input, .. } => self.node(input, of),
+            Node::Aggregate(aggregate) => self.node(&mut aggregate.input, of),
+            Node::Window(window) => self.node(&mut window.input, of),
         }
         self.put_around(node);
     }
@@ -101,7 +107,13 @@ impl Measure {
     }
 }
 
-/// Whether the conditions of an access may be checked behind it.
-fn may_part(access: &AccessNode, tables: &[PlannedTable]) -> bool {
-    access.lock.is_none() && !matches!(tables[access.table].source, PlannedSource::Virtual(_))
+/// Takes the conditions of an access away that may be checked behind it, but for those that its look-up makes true.
+fn parted(access: &mut AccessNode, (tables, slots): Of<'_>) -> Vec<Expr> {
+    if access.lock.is_some() || matches!(tables[access.table].source, PlannedSource::Virtual(_)) {
+        return Vec::new();
+    }
+    let all = std::mem::take(&mut access.filter);
+    let (implied, others) = all.into_iter().partition(|condition| is_implied(condition, access, slots));
+    access.filter = implied;
+    others
 }

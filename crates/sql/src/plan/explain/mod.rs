@@ -49,14 +49,20 @@ pub(super) enum Printed {
 impl Printed {
     /// As it was said, or as `explain_format` says. What is measured is never a table.
     fn of(format: Option<ExplainFormat>, analyze: bool, host: &dyn Host) -> Result<Printed, SqlError> {
-        let named = |name: &str| host.system_variable(VariableScope::Session, name).ok();
-        let setting = || match named("explain_format") {
-            Some(Value::Bytes(name)) if name.starts_with(b"TREE") => ExplainFormat::Tree,
-            Some(Value::Bytes(name)) if name.starts_with(b"JSON") => ExplainFormat::Json,
-            _ if analyze => ExplainFormat::Tree,
-            _ => ExplainFormat::Traditional,
+        let setting_is = |name: &str, wanted: &[u8]| {
+            let mut text = Vec::new();
+            if let Ok(value) = host.system_variable(VariableScope::Session, name) {
+                value.write_text(NOT_FIXED, &mut text);
+            }
+            text == wanted
         };
-        let is_first = || matches!(named("explain_json_format_version"), Some(Value::Int(1) | Value::UInt(1)));
+        let setting = || match () {
+            () if setting_is("explain_format", b"TREE") => ExplainFormat::Tree,
+            () if setting_is("explain_format", b"JSON") => ExplainFormat::Json,
+            () if analyze => ExplainFormat::Tree,
+            () => ExplainFormat::Traditional,
+        };
+        let is_first = || setting_is("explain_json_format_version", b"1");
         match format.unwrap_or_else(setting) {
             ExplainFormat::Traditional if analyze => {
                 Err(SqlError::not_supported("EXPLAIN ANALYZE with TRADITIONAL format"))
@@ -85,8 +91,8 @@ impl Printed {
 /// With the default database that EXPLAIN names.
 pub(super) fn within<'a>(context: &PlanContext<'a>, explain: &'a Explain) -> Result<PlanContext<'a>, SqlError> {
     let Some(schema) = explain.schema.as_deref() else { return Ok(*context) };
-    let is_there = context.catalog.database(schema).is_some()
-        || crate::information_schema::system_database(schema).is_some();
+    let is_there =
+        context.catalog.database(schema).is_some() || crate::information_schema::system_database(schema).is_some();
     match is_there {
         true => Ok(PlanContext { database: Some(schema), ..*context }),
         false => Err(crate::ddl::unknown_database(schema)),

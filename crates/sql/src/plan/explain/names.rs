@@ -8,6 +8,7 @@ use crate::expr::window::WindowFunction;
 use crate::expr::{Aggregate, AggregateFunction, Expr, ExprKind};
 use crate::plan::explain::expr_text::{all_of, text_with};
 use crate::plan::node::{AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, SlotSource, WindowNode};
+use crate::plan::rules::in_as_join::JOINED_SUBQUERY;
 
 /// A block, and those around it.
 #[derive(Clone, Copy)]
@@ -41,7 +42,7 @@ impl Names<'_> {
         match self.block.slots[slot] {
             SlotSource::Column { table, column } => {
                 let table = &self.block.tables[table];
-                format!("{}.{}", table.alias, table.columns[column])
+                format!("{}.{}", called(table), table.columns[column])
             }
             SlotSource::RowImage { table } => format!("<row of {}>", self.block.tables[table].alias),
             SlotSource::Outer { slot } => match self.outer {
@@ -53,11 +54,15 @@ impl Names<'_> {
                 let key = self.grouping().and_then(|grouping| grouping.keys.get(index));
                 key.map_or_else(|| format!("<key {}>", index + 1), |key| self.text(key))
             }
-            SlotSource::Aggregate { index } => match self.grouping().and_then(|grouping| grouping.aggregates.get(index)) {
-                Some((aggregate, _)) => self.aggregate(aggregate),
-                None => format!("<aggregate {}>", index + 1),
-            },
-            SlotSource::Window { index } => self.made_by_window(slot).unwrap_or_else(|| format!("<window {}>", index + 1)),
+            SlotSource::Aggregate { index } => {
+                match self.grouping().and_then(|grouping| grouping.aggregates.get(index)) {
+                    Some((aggregate, _)) => self.aggregate(aggregate),
+                    None => format!("<aggregate {}>", index + 1),
+                }
+            }
+            SlotSource::Window { index } => {
+                self.made_by_window(slot).unwrap_or_else(|| format!("<window {}>", index + 1))
+            }
         }
     }
 
@@ -179,11 +184,21 @@ impl Names<'_> {
         match self.block.slots[slot] {
             SlotSource::Column { table, column } => {
                 let table = &self.block.tables[table];
-                names.insert(format!("{}{}.{}", schema_of(table), table.alias, table.columns[column]));
+                names.insert(format!("{}{}.{}", schema_of(table), called(table), table.columns[column]));
             }
             SlotSource::Outer { slot } => self.outer.iter().for_each(|outer| outer.add_column(slot, names)),
             _ => {}
         }
+    }
+}
+
+/// What a table is called.
+pub(super) fn called(table: &PlannedTable) -> String {
+    match &table.source {
+        PlannedSource::Derived(query, _) if *table.alias == *JOINED_SUBQUERY => {
+            format!("<subquery{}>", super::table::first_number(query))
+        }
+        _ => table.alias.to_string(),
     }
 }
 

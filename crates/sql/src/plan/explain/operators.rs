@@ -2,7 +2,6 @@
 
 use types::json::Json;
 
-use crate::exec::measured::Measured;
 use crate::expr::Expr;
 use crate::plan::explain::build::{Builder, limited, sorted};
 use crate::plan::explain::names::Names;
@@ -24,8 +23,11 @@ impl Builder {
             Node::Access(access) => self.access(access, names),
             Node::Join(join) => self.join(join, names),
             Node::Filter { input, conditions } => {
+                let left = part_left_by(input);
                 let input = self.node(input, names);
-                self.filter(conditions.iter().collect(), input, names)
+                let expected = input.expected.zip(left);
+                let expected = expected.map(|(input, left)| Expected { rows: input.rows * left, ..input });
+                self.filter(conditions.iter().collect(), input, names).expecting(expected)
             }
             Node::Apply { input, .. } | Node::Compute { input, .. } => self.node(input, names),
             Node::Aggregate(aggregate) => self.aggregate(aggregate, names),
@@ -43,19 +45,11 @@ impl Builder {
                 let input = self.node(input, names);
                 sorted(input, keys.iter().map(|key| names.order(key)).collect(), limit)
             }
-            Node::Limit { input, limit } => {
-                limited(self.node(input, names), limit, names.block.count_found_rows)
-            }
+            Node::Limit { input, limit } => limited(self.node(input, names), limit, names.block.count_found_rows),
             Node::Measured(measured) => {
-                let shown = self.node(&measured.node, names);
-                self.measured(shown, measured.counters.measured())
+                Shown { actual: measured.counters.measured().into(), ..self.node(&measured.node, names) }
             }
         }
-    }
-
-    /// With what was counted. Conditions that are checked while rows are read are shown as an operator, whose rows these are.
-    fn measured(&self, shown: Shown, measured: Option<Measured>) -> Shown {
-        Shown { actual: measured.into(), ..shown }
     }
 
     fn join(&mut self, join: &JoinNode, names: &Names<'_>) -> Shown {
@@ -84,9 +78,8 @@ impl Builder {
         if !join.conditions.is_empty() {
             operation += &format!(", extra conditions: {}", names.all(&join.conditions));
         }
-        let mut shown = Shown::of("join", operation)
-            .with("join_type", text(kind))
-            .with("join_algorithm", text(algorithm));
+        let mut shown =
+            Shown::of("join", operation).with("join_type", text(kind)).with("join_algorithm", text(algorithm));
         if is_nested && join.rows == JoinRows::Semi {
             shown = shown.with("semijoin_strategy", text("firstmatch"));
         }
@@ -150,6 +143,15 @@ impl Builder {
             shown = shown.with("buffering", Json::Bool(true));
         }
         shown.over(vec![input]).expecting(expected)
+    }
+}
+
+/// Which part of an access's rows its conditions leave, if they are not checked while it reads.
+fn part_left_by(node: &Node) -> Option<f64> {
+    match node {
+        Node::Measured(measured) => part_left_by(&measured.node),
+        Node::Access(access) => access.filter.is_empty().then_some(access.estimate.filtered),
+        _ => None,
     }
 }
 

@@ -327,7 +327,7 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
     if matches!(kind, "const" | "eq_ref" | "ref" | "ref_or_null") {
         row.refs = index.parts.iter().map(|part| ref_name(&part.intervals, block)).collect();
     }
-    let implied = |condition: &Expr| kind != "range" && is_implied(condition, index, access.table, block);
+    let implied = |condition: &Expr| is_implied(condition, access, &block.slots);
     if !access.index_filter.is_empty() && !access.index_filter.iter().all(implied) {
         row.extra.push("Using index condition".into());
     }
@@ -349,10 +349,7 @@ fn access_kind(index: &IndexAccess, block: &BlockPlan) -> &'static str {
         // A clustered index read for its order is an index scan to MySQL too, but a plain scan is not.
         return if index.index == 0 && !index.descending { "ALL" } else { "index" };
     }
-    let one = |intervals: &[Interval]| {
-        matches!(intervals, [Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null])
-    };
-    if !index.parts.iter().all(|part| one(&part.intervals)) {
+    if !index.parts.iter().all(|part| is_one_point(&part.intervals)) {
         return "range";
     }
     let by_tables = index.parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs).any(|expr| {
@@ -369,6 +366,12 @@ fn access_kind(index: &IndexAccess, block: &BlockPlan) -> &'static str {
     }
 }
 
+/// Whether it is one value that is looked up.
+pub(super) fn is_one_point(intervals: &[Interval]) -> bool {
+    matches!(intervals, [Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null])
+}
+
+/// What is looked up: a column, or something else.
 pub(super) fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
     let [Interval::Point(expr) | Interval::NullSafePoint(expr)] = intervals else { return "const".into() };
     if let ExprKind::Column { slot, .. } = expr.kind {
@@ -386,17 +389,19 @@ pub(super) fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
 }
 
 /// Whether the look-up itself makes the condition true.
-fn is_implied(condition: &Expr, index: &IndexAccess, table: usize, block: &BlockPlan) -> bool {
+pub(super) fn is_implied(condition: &Expr, access: &AccessNode, slots: &[SlotSource]) -> bool {
+    let AccessMethod::Index(index, _) = &access.method else { return false };
+    let is_lookup = index.parts.iter().all(|part| is_one_point(&part.intervals));
     let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.kind else { return false };
     let is_part = |column: &Expr, value: &Expr| {
         let Some(slot) = column.as_column() else { return false };
-        let SlotSource::Column { table: of, column } = block.slots[slot] else { return false };
-        of == table
+        let SlotSource::Column { table: of, column } = slots[slot] else { return false };
+        of == access.table
             && index.parts.iter().any(|part| {
                 part.column == column && matches!(&part.intervals[..], [Interval::Point(expr)] if expr == value)
             })
     };
-    is_part(&args[0], &args[1]) || is_part(&args[1], &args[0])
+    is_lookup && (is_part(&args[0], &args[1]) || is_part(&args[1], &args[0]))
 }
 
 /// Bytes of the key parts that are used, as MySQL counts them.
