@@ -411,6 +411,10 @@ pub mod codes {
     pub const UNSUPPORTED_MAX_EXECUTION_TIME: Code = (3125, "HY000");
     /// `ER_WARN_CONFLICTING_HINT`
     pub const WARN_CONFLICTING_HINT: Code = (3126, "HY000");
+    /// `ER_WARN_UNKNOWN_QB_NAME`
+    pub const WARN_UNKNOWN_QB_NAME: Code = (3127, "HY000");
+    /// `ER_UNRESOLVED_HINT_NAME`
+    pub const WARN_UNKNOWN_NAME_IN_HINT: Code = (3128, "HY000");
     pub const COULD_NOT_APPLY_JSON_DIFF: Code = (3138, "HY000");
     pub const INVALID_JSON_TEXT: Code = (3140, "22032");
     pub const INVALID_JSON_TEXT_IN_PARAM: Code = (3141, "22032");
@@ -469,6 +473,8 @@ pub mod codes {
     pub const FIELD_IN_GROUPING_NOT_GROUP_BY: Code = (3602, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
+    pub const NOT_HINT_UPDATABLE_VARIABLE: Code = (3637, "HY000");
+    pub const RESOURCE_GROUP_NOT_EXISTS: Code = (3651, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");
     pub const MISSING_JSON_TABLE_VALUE: Code = (3665, "22035");
     pub const WRONG_JSON_TABLE_VALUE: Code = (3666, "2203F");

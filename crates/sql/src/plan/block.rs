@@ -468,7 +468,7 @@ fn arrives_grouped(of: (&Block, &Columns), node: &Node, keys: &[Expr], facts: &[
             }
         }
         Node::Access(access) => match (&access.method, &facts[access.table]) {
-            (AccessMethod::Index(index, _), Some(facts)) => {
+            (AccessMethod::Index(index, _), Some(facts)) if facts.for_groups.indexes.contains(&index.index) => {
                 let of = Of { columns: of.1, table: of.0.tables[access.table].id };
                 groups_together(index, &facts.table, keys, of)
             }

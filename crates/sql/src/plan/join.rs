@@ -235,22 +235,28 @@ impl JoinPlanner<'_> {
         let mut best: Option<(f64, Path, Option<bool>, f64)> = None;
         let mut paths = facts.paths(table, &all, present);
         let is_single_row = paths.iter().all(|path| path.access.is_single_row());
+        let for_order = if self.block.grouping.is_some() { &facts.for_groups } else { &facts.for_order };
         if !wanted.order.is_empty() && !is_single_row {
             // An index that is no use for the conditions may still give the order.
-            for &index in &facts.allowed {
+            for &index in &for_order.indexes {
                 if !paths.iter().any(|path| path.access.index == index) {
                     paths.push(facts.path(index, Vec::new(), table, &all));
                 }
             }
         }
         for path in paths {
-            let turned = gives_order(&path.access, &facts.table, wanted.order, self.of(table));
+            let may_order = wanted.order.is_empty() || for_order.indexes.contains(&path.access.index);
+            let turned = gives_order(&path.access, &facts.table, wanted.order, self.of(table)).filter(|_| may_order);
             let passing = self.passing_rows(&path, &conditions);
             let read = match wanted.rows {
                 Some(rows) if turned.is_some() && passing > 0.0 => (rows * path.rows / passing).min(path.rows),
                 _ => path.rows,
             };
-            let sort = if turned.is_none() { 0.3 * passing * (passing + 2.0).log2() + 5.0 } else { 0.0 };
+            let sort = match turned {
+                Some(_) => 0.0,
+                None if for_order.forced => f64::MAX,
+                None => 0.3 * passing * (passing + 2.0).log2() + 5.0,
+            };
             let cost = path.cost_of(read) + sort;
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, path, turned, read));

@@ -47,6 +47,7 @@ mod rows;
 mod run;
 mod running;
 mod set;
+mod set_var;
 mod source_tables;
 mod temporary;
 #[cfg(test)]

@@ -297,5 +297,6 @@ pub(super) fn rows_of<'a>(
         param_count: parsed.param_count,
         params,
         database: database.clone(),
+        may_have_hints: parsed.may_have_hints,
     }
 }

@@ -38,6 +38,14 @@ pub(super) struct RowStatement<'a> {
     pub(super) params: &'a [Value],
     /// The default database of its names.
     pub(super) database: Option<String>,
+    /// There may be optimizer hints in the text.
+    pub(super) may_have_hints: bool,
+}
+
+impl RowStatement<'_> {
+    fn hints(&self, sql_mode: types::SqlMode) -> Hints {
+        if self.may_have_hints { Hints::of(self.text, sql_mode) } else { Hints::default() }
+    }
 }
 
 /// Runs a statement that has a time limit; `sleep` is as long as that. It ends as if it were killed, waits for locks too.
@@ -134,7 +142,7 @@ impl Session {
     ) -> Result<Plan, SqlError> {
         let catalog = self.catalog();
         let host = self.host();
-        let hints = Hints::of(statement.text);
+        let hints = statement.hints(self.info.sql_mode);
         let context = PlanContext {
             catalog: &catalog,
             database: statement.database.as_deref(),
@@ -150,7 +158,8 @@ impl Session {
             uses_until_error: Some(uses),
             watch: Some(self.watch(statement, &hints)),
         };
-        for warning in &hints.warnings {
+        // Planned again for the types of its parameters it has been warned of them.
+        for warning in hints.warnings.iter().filter(|_| param_types.is_empty()) {
             self.warnings.push_error(WarningLevel::Warning, warning);
         }
         plan_statement(&context, statement.statement).await
@@ -270,7 +279,7 @@ impl Session {
             plan.check_safe()?;
         }
         let clock = &*self.shared.env.clock;
-        let watch = self.watch(statement, &Hints::of(statement.text));
+        let watch = self.watch(statement, &statement.hints(self.info.sql_mode));
         let deadline = watch.deadline;
         let mut context = ExecContext {
             engine: &self.shared.engine,
@@ -441,8 +450,14 @@ impl Session {
         {
             select.filter = Some(condition.clone());
         }
-        let statement =
-            RowStatement { statement: &parsed.statement, text: "", param_count: params.len(), params, database: None };
+        let statement = RowStatement {
+            statement: &parsed.statement,
+            text: "",
+            param_count: params.len(),
+            params,
+            database: None,
+            may_have_hints: false,
+        };
         Box::pin(self.run_rows(&statement, &mut None, &rows, sink)).await
     }
 }

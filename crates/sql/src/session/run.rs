@@ -173,11 +173,19 @@ impl Session {
         plan: &mut Option<Arc<crate::plan::Plan>>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
-        if parsed.settings.is_empty() {
+        if parsed.settings.is_empty() && !parsed.may_have_hints {
             return self.run_itself(parsed, params, database, plan, sink).await;
         }
-        self.forget_diagnostics();
-        let before = self.set_for_statement(&parsed.settings).await?;
+        if !reads_diagnostics(parsed) {
+            self.forget_diagnostics();
+        }
+        let mut before = match parsed.settings.is_empty() {
+            true => Vec::new(),
+            false => self.set_for_statement(&parsed.settings).await?,
+        };
+        if parsed.may_have_hints {
+            before.extend(self.set_by_hints(parsed).await?);
+        }
         let outcome = Box::pin(self.run_itself(parsed, params, database, plan, sink)).await;
         self.set_back(before).await?;
         outcome

@@ -43,6 +43,11 @@ fn explain() {
 }
 
 #[test]
+fn hints() {
+    crate::testing::golden("golden/session_hints.txt");
+}
+
+#[test]
 fn show() {
     crate::testing::golden("golden/session_show.txt");
 }

@@ -101,6 +101,8 @@ pub struct ParsedStatement {
     context: ParseContext,
     notes: Option<Box<Notes>>,
     is_deep: bool,
+    /// There may be optimizer hints in it.
+    pub may_have_hints: bool,
 }
 
 /// Bytes that a token may take in the tree: a list with one literal in brackets has four, and room for four expressions.
@@ -196,7 +198,18 @@ fn parse_within(text: &str, context: &ParseContext, limit: usize) -> Result<Pars
         _ => tokens.notes(comments),
     };
     let (replaced, settings) = (tokens.replaced.take(), tokens.settings);
-    Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, context: *context, notes, is_deep })
+    let may_have_hints = whole.contains("/*+");
+    Ok(ParsedStatement {
+        statement,
+        replaced,
+        settings,
+        text: whole,
+        param_count,
+        context: *context,
+        notes,
+        is_deep,
+        may_have_hints,
+    })
 }
 
 /// Parses all statements of a text.
