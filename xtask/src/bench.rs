@@ -11,6 +11,8 @@ mod large;
 mod recovery;
 mod replica;
 mod report;
+mod scans;
+mod statements;
 mod steady;
 mod tpch;
 mod unread;
@@ -69,7 +71,10 @@ pub(crate) struct BenchArguments {
     /// Of `tpch`: only these queries, by number.
     #[arg(long, value_delimiter = ',')]
     queries: Vec<usize>,
-    /// Of `tpch`: our plans are printed too.
+    /// Of `scans`: only these, by name.
+    #[arg(long, value_delimiter = ',')]
+    statements: Vec<String>,
+    /// Of `tpch` and `scans`: our plans are printed too.
     #[arg(long)]
     explain: bool,
     /// Of `replica`: transactions of the backlog.
@@ -166,6 +171,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::Steady(size) => steady::run(work, &size, arguments)?,
             Action::Large { gigabytes } => large::run(work, gigabytes, arguments)?,
             Action::Checksum { gigabytes } => checksum::run(work, gigabytes, arguments)?,
+            Action::Scans => scans::run(work, arguments)?,
             Action::Tpch => tpch::run(work, arguments)?,
             Action::View { seconds } => view::run(work, seconds, arguments)?,
         }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 use base::{CommitNumber, IndexId};
 use bytes::Bytes;
-use store::{Direction, Roots};
+use store::{Direction, LeafRows, Roots};
 
 use crate::core::Core;
 use crate::error::Result;
@@ -197,28 +197,53 @@ struct LargeSource {
 /// A range of one index in the tree below.
 struct TreeSource {
     cursor: store::Cursor,
-    buffer: Vec<store::Entry>,
-    at: usize,
+    /// Of the leaf, those that are still to come.
+    rows: Option<LeafRows>,
+    /// The value of the first of them, if it is in pages of its own.
+    elsewhere: Option<Bytes>,
     ended: bool,
 }
 
 impl TreeSource {
-    /// Whether there may be more to read.
+    /// Whether there may be more to read before the first row is known.
     fn is_empty(&self) -> bool {
-        self.at == self.buffer.len() && !self.ended
+        match &self.rows {
+            Some(rows) => rows.value(0).is_none() && self.elsewhere.is_none(),
+            None => !self.ended,
+        }
     }
 
     async fn fill(&mut self) -> Result<()> {
-        while self.is_empty() {
-            self.buffer.clear();
-            self.at = 0;
-            self.ended = !self.cursor.next_batch(&mut self.buffer, CHUNK_KEYS_MAX).await?;
+        if self.rows.is_none() {
+            self.rows = self.cursor.next_rows().await?.filter(|rows| !rows.is_empty());
+            self.ended = self.rows.is_none();
+        }
+        if let Some(rows) = &self.rows
+            && rows.value(0).is_none()
+        {
+            self.elsewhere = Some(self.cursor.value(rows, 0).await?);
         }
         Ok(())
     }
 
     fn key(&self) -> Option<&[u8]> {
-        self.buffer.get(self.at).map(|entry| &entry.key[..])
+        self.rows.as_ref().map(|rows| rows.key(0))
+    }
+
+    /// The value of the first row.
+    fn take_value(&mut self) -> Option<Bytes> {
+        self.elsewhere.take().or_else(|| self.rows.as_ref()?.value_bytes(0))
+    }
+
+    /// Goes on behind the first row.
+    fn advance(&mut self) {
+        self.elsewhere = None;
+        if let Some(rows) = &mut self.rows {
+            rows.advance(1);
+            if rows.is_empty() {
+                self.rows = None;
+            }
+        }
     }
 }
 
@@ -259,7 +284,7 @@ impl Merged {
         let trees = layers.memtables.iter().enumerate().filter_map(|(rank, m)| Some((rank, m.tree(index)?)));
         let memory = trees.map(source).collect();
         let cursor = layers.roots.cursor(index, lower, upper, direction);
-        let tree = TreeSource { cursor, buffer: Vec::new(), at: 0, ended: false };
+        let tree = TreeSource { cursor, rows: None, elsewhere: None, ended: false };
         Merged { layers, selector, backward: direction == Direction::Backward, memory, large, tree }
     }
 
@@ -271,6 +296,26 @@ impl Merged {
 
     pub(crate) fn layers(&self) -> &Arc<Layers> {
         &self.layers
+    }
+
+    /// What is left of the tree's leaf, if no other layer has a key among its keys: all of it, in one piece.
+    pub(crate) async fn next_leaf(&mut self) -> Result<Option<LeafRows>> {
+        if self.tree.is_empty() {
+            self.tree.fill().await?;
+        }
+        let Some(last) = self.tree.rows.as_ref().and_then(|rows| Some(rows.key(rows.len().checked_sub(1)?))) else {
+            return Ok(None);
+        };
+        let last = Key::new(last);
+        for source in &mut self.memory {
+            source.fill(self.selector, self.backward);
+        }
+        let is_behind = |source: &MemorySource| match source.buffer.front() {
+            Some(found) => self.is_before(&last, &found.key),
+            None => true,
+        };
+        let is_alone = self.large.is_empty() && self.memory.iter().all(is_behind);
+        Ok(self.tree.rows.take_if(|rows| is_alone && rows.are_inline()))
     }
 
     /// The next key. A future that is dropped has moved nothing.
@@ -317,10 +362,10 @@ impl Merged {
             }
         }
         if self.tree.key() == Some(&key) {
-            let entry = &mut self.tree.buffer[self.tree.at];
-            let value = std::mem::take(&mut entry.value);
-            self.tree.at += 1;
-            best.get_or_insert((usize::MAX, Found { key, value: Some(value), stamp: IN_TREES }));
+            if best.is_none() {
+                best = Some((usize::MAX, Found { key, value: self.tree.take_value(), stamp: IN_TREES }));
+            }
+            self.tree.advance();
         }
         best.map(|(_, found)| found)
     }
@@ -342,11 +387,10 @@ impl Merged {
             (Some(key), Some((_, other))) => self.is_before(key, other),
         };
         if tree_is_first {
-            // Taken out, not cloned: a count less to change on the page's memory.
-            let entry = &mut self.tree.buffer[self.tree.at];
-            let (key, value) = (Key::new(&entry.key), std::mem::take(&mut entry.value));
-            self.tree.at += 1;
-            return Some(Found { key, value: Some(value), stamp: IN_TREES });
+            let key = Key::new(self.tree.key()?);
+            let value = self.tree.take_value();
+            self.tree.advance();
+            return Some(Found { key, value, stamp: IN_TREES });
         }
         let (number, _) = first?;
         let found = self.memory[number].buffer.pop_front()?;
@@ -356,7 +400,7 @@ impl Merged {
             }
         }
         if self.tree.key() == Some(&found.key) {
-            self.tree.at += 1;
+            self.tree.advance();
         }
         Some(found)
     }

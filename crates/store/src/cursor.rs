@@ -37,6 +37,70 @@ pub struct Entry {
     pub value: Bytes,
 }
 
+/// Some rows of one leaf, in the order of a cursor; they keep their page in memory.
+#[derive(Clone)]
+pub struct LeafRows {
+    leaf: Page,
+    /// Those of the leaf's entries that are left.
+    entries: Range<usize>,
+    direction: Direction,
+}
+
+impl LeafRows {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.entries.is_empty()
+    }
+
+    /// Position in the leaf of one of them, from 0.
+    fn entry(&self, row: usize) -> usize {
+        match self.direction {
+            Direction::Forward => self.entries.start + row,
+            Direction::Backward => self.entries.end - 1 - row,
+        }
+    }
+
+    /// The key of one of them.
+    #[inline]
+    pub fn key(&self, row: usize) -> &[u8] {
+        self.leaf.key(self.entry(row))
+    }
+
+    /// The value of one of them, unless it is in pages of its own.
+    #[inline]
+    pub fn value(&self, row: usize) -> Option<&[u8]> {
+        self.leaf.inline_value(self.entry(row))
+    }
+
+    /// The same as a slice that keeps the page.
+    #[inline]
+    pub fn value_bytes(&self, row: usize) -> Option<Bytes> {
+        match self.leaf.value(self.entry(row)) {
+            Value::Inline(value) => Some(value),
+            Value::Overflow(_) => None,
+        }
+    }
+
+    /// Whether all values are in the leaf.
+    pub fn are_inline(&self) -> bool {
+        self.entries.clone().all(|entry| self.leaf.inline_value(entry).is_some())
+    }
+
+    /// Leaves the first `rows` of them out.
+    pub fn advance(&mut self, rows: usize) {
+        let rows = rows.min(self.len());
+        match self.direction {
+            Direction::Forward => self.entries.start += rows,
+            Direction::Backward => self.entries.end -= rows,
+        }
+    }
+}
+
 /// A node on the way to the leaf, and which of its children was taken.
 type Step = (Page, usize);
 
@@ -49,8 +113,8 @@ pub struct Cursor {
     direction: Direction,
     /// Inner nodes from the root down.
     path: Vec<Step>,
-    /// The leaf, and its entries that are still to come.
-    leaf: Option<(Page, Range<usize>)>,
+    /// What is still to come of the leaf.
+    leaf: Option<LeafRows>,
     /// No leaf comes after this one.
     last: bool,
     /// Leaves to read ahead at the next miss.
@@ -72,41 +136,46 @@ impl Cursor {
     /// Adds up to `max` entries of one leaf to `out`; false when the range is at its end and nothing was added.
     /// A future dropped before its end has not moved the cursor.
     pub async fn next_batch(&mut self, out: &mut Vec<Entry>, max: usize) -> Result<bool> {
+        let Some(rows) = self.peek_rows().await? else { return Ok(false) };
+        let count = rows.len().min(max.max(1));
+        for row in 0..count {
+            let value = self.value(&rows, row).await?;
+            out.push(Entry { key: rows.leaf.key_bytes(rows.entry(row)), value });
+        }
+        if let Some(left) = &mut self.leaf {
+            left.advance(count);
+        }
+        Ok(true)
+    }
+
+    /// All rows of the next leaf of the range that were not given yet; none at its end. A future dropped before its end has not
+    /// moved the cursor.
+    pub async fn next_rows(&mut self) -> Result<Option<LeafRows>> {
+        let rows = self.peek_rows().await?;
+        if let Some(left) = &mut self.leaf {
+            left.advance(left.len());
+        }
+        Ok(rows)
+    }
+
+    async fn peek_rows(&mut self) -> Result<Option<LeafRows>> {
         loop {
-            if let Some((leaf, range)) = &self.leaf
-                && !range.is_empty()
-            {
-                let (leaf, range) = (leaf.clone(), range.clone());
-                let count = range.len().min(max.max(1));
-                let rest = match self.direction {
-                    Direction::Forward => {
-                        self.push(&leaf, range.start..range.start + count, out).await?;
-                        range.start + count..range.end
-                    }
-                    Direction::Backward => {
-                        self.push(&leaf, (range.end - count..range.end).rev(), out).await?;
-                        range.start..range.end - count
-                    }
-                };
-                self.leaf = Some((leaf, rest));
-                return Ok(true);
+            if let Some(rows) = self.leaf.as_ref().filter(|rows| !rows.is_empty()) {
+                return Ok(Some(rows.clone()));
             }
             if self.last || !self.next_leaf().await? {
                 self.last = true;
-                return Ok(false);
+                return Ok(None);
             }
         }
     }
 
-    async fn push(&self, leaf: &Page, entries: impl Iterator<Item = usize>, out: &mut Vec<Entry>) -> Result<()> {
-        for entry in entries {
-            let value = match leaf.value(entry) {
-                Value::Inline(value) => value,
-                Value::Overflow(at) => overflow::read(self.roots.shared(), self.index, &at).await?,
-            };
-            out.push(Entry { key: leaf.key_bytes(entry), value });
+    /// The value of a row, wherever it is.
+    pub async fn value(&self, rows: &LeafRows, row: usize) -> Result<Bytes> {
+        match rows.leaf.value(rows.entry(row)) {
+            Value::Inline(value) => Ok(value),
+            Value::Overflow(at) => overflow::read(self.roots.shared(), self.index, &at).await,
         }
-        Ok(())
     }
 
     /// Goes to the first leaf of the range, or from one to the next; false if there is none.
@@ -123,8 +192,8 @@ impl Cursor {
         let (leaf, _) = below.pop().expect("a descent ends at a leaf");
         self.path.truncate(keep);
         self.path.append(&mut below);
-        let range = self.part_of(&leaf);
-        self.leaf = Some((leaf, range));
+        let entries = self.part_of(&leaf);
+        self.leaf = Some(LeafRows { leaf, entries, direction: self.direction });
         Ok(true)
     }
 

@@ -49,7 +49,7 @@ mod superblock;
 mod tests;
 mod verify;
 
-pub use cursor::{Cursor, Direction, Entry};
+pub use cursor::{Cursor, Direction, Entry, LeafRows};
 pub use damage::{Damage, KeySpan, Restored};
 pub use error::{Result, StoreError};
 pub use merge::{Change, Changes, Merge, MergeOptions, Pacer, SortedChanges};

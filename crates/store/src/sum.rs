@@ -93,6 +93,13 @@ impl Roots {
         })
     }
 
+    /// Whether there is a row with a key.
+    pub async fn contains(&self, index: IndexId, key: &[u8]) -> Result<bool> {
+        let Some(tree) = self.tree(index) else { return Ok(false) };
+        let leaf = self.leaf_of(index, tree, key).await?;
+        Ok(leaf.search(0, key).1)
+    }
+
     /// Keys strictly inside of a range at which it can be cut into parts of about the same size, ascending: those of the highest
     /// node that has any. None if the range is in one leaf.
     pub async fn separators(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<Vec<Bytes>> {

@@ -13,6 +13,8 @@
 //! - `decode(encode(values)) == values` for values in their columns' own form (CHAR without trailing spaces).
 //! - Bytes that were not made here give an error, never a panic.
 
+mod field;
+
 use std::ops::Range;
 
 use bytes::Bytes;
@@ -21,6 +23,8 @@ use crate::column::Codec;
 use crate::error::TypeError;
 use crate::schema::{ColumnDef, TableDef};
 use crate::value::Value;
+
+pub use field::Field;
 
 /// How the columns of a table (or of a covering image) lie in a row image. Made once per table definition.
 #[derive(Clone, Debug)]

@@ -43,6 +43,8 @@ pub(crate) enum Action {
     Large { gigabytes: u64 },
     /// The sums of a table of so many GB: of one server, and compared with a copy's.
     Checksum { gigabytes: u64 },
+    /// Statements that read or write a table of a million rows.
+    Scans,
     /// The queries of TPC-H.
     Tpch,
     /// The rate of short commits beside a read view that stays open for so many seconds.
@@ -59,6 +61,7 @@ impl Action {
                 | Action::Large { .. }
                 | Action::Checksum { .. }
                 | Action::View { .. }
+                | Action::Scans
                 | Action::Tpch
         )
     }
@@ -143,6 +146,7 @@ pub(crate) const WORKS: &[Work] = &[
         Action::Checksum { gigabytes: 20 },
         0.0,
     ),
+    other("scans", "statements that read or write a table of a million rows", Action::Scans, 1.0),
     other("tpch", "the 22 queries of TPC-H, with `--scale`", Action::Tpch, 1.0),
     other(
         "view",

@@ -35,6 +35,7 @@ mod prepare;
 mod read;
 mod scan;
 mod shown;
+mod snapshot;
 mod spill;
 mod sum;
 mod write;
@@ -59,8 +60,9 @@ use crate::view::ReadView;
 
 pub use commit::Pending;
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
-pub use scan::Scan;
+pub use scan::{Rows, Scan};
 pub use shown::{ShownTransaction, TransactionFigures};
+pub use snapshot::{Snapshot, SnapshotScan};
 pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet, key_hash};
 
 /// Two bounds of keys, borrowed.
@@ -71,7 +73,7 @@ pub struct Transaction {
     engine: Arc<Engine>,
     options: TxnOptions,
     locks: LockOwner,
-    view: Option<ReadView>,
+    view: Option<Arc<ReadView>>,
     writes: WriteSet,
     /// What it has changed in temporary tables.
     temporary: TemporaryUndo,
@@ -141,7 +143,7 @@ impl Transaction {
 
     /// Reads the state of a view that is open already.
     pub(crate) fn with_view(mut self, view: ReadView) -> Self {
-        self.view = Some(view);
+        self.view = Some(Arc::new(view));
         self
     }
 
@@ -203,7 +205,7 @@ impl Transaction {
     /// position of which it is exactly the state.
     pub fn take_snapshot(&mut self) -> (CommitNumber, LogPosition) {
         let views = &self.engine.core().views;
-        let view = self.view.get_or_insert_with(|| views.open());
+        let view = self.view.get_or_insert_with(|| Arc::new(views.open()));
         let at = (view.snapshot(), view.position());
         self.show();
         at

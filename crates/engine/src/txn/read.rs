@@ -161,14 +161,14 @@ impl Transaction {
     /// Opens the read view, if there is none, and checks that it can see the table in its present form.
     pub(super) fn open_view(&mut self, table: &Table) -> Result<()> {
         let views = &self.engine.core().views;
-        let view = self.view.get_or_insert_with(|| views.open());
+        let view = self.view.get_or_insert_with(|| Arc::new(views.open()));
         if view.snapshot() < CommitNumber(table.since.load(Ordering::Relaxed)) {
             return Err(EngineError::TableDefChanged);
         }
         Ok(())
     }
 
-    pub(super) fn view(&self) -> Result<&ReadView> {
+    pub(super) fn view(&self) -> Result<&Arc<ReadView>> {
         self.view.as_ref().ok_or_else(|| EngineError::Bug("a read without a view".to_string()))
     }
 }

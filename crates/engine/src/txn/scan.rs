@@ -18,6 +18,7 @@ use std::sync::Arc;
 use base::IndexId;
 use bytes::Bytes;
 use io::ThreadTurn;
+use store::LeafRows;
 
 use super::{Direction, Entry, KeyRange, LockStrength, LockWait, OwnCursor, ReadMode, Transaction};
 use crate::catalog::Table;
@@ -26,7 +27,7 @@ use crate::lock::Acquired;
 use crate::memtable::Key;
 use crate::memtable::stamp::StampState;
 use crate::read::{Found, Merged, Selector};
-use crate::view::Layers;
+use crate::view::{Layers, ReadView};
 
 /// Most rows that a locking scan reads ahead of its locks.
 const LOCK_BATCH_ROWS: usize = 64;
@@ -72,9 +73,127 @@ impl Scan {
         if self.backward() { (Bound::Included(last), upper) } else { (lower, Bound::Included(last)) }
     }
 
+    pub(super) fn new(
+        table: &Arc<Table>,
+        index_number: usize,
+        range: KeyRange,
+        direction: Direction,
+        mode: ReadMode,
+    ) -> Scan {
+        Scan {
+            table: table.clone(),
+            index_number,
+            index: table.indexes[index_number].id,
+            ended: range.is_empty(),
+            range,
+            direction,
+            mode,
+            position: None,
+            cursor: None,
+            own: OwnCursor::default(),
+            peeked: None,
+        }
+    }
+
+    /// Gives it a cursor over the rest of its range, on the layers that the view has now.
+    fn attach(&mut self, view: &ReadView) -> &mut Merged {
+        let layers = view.layers();
+        if self.cursor.as_ref().is_none_or(|cursor| !Arc::ptr_eq(cursor.layers(), &layers)) {
+            self.cursor = None;
+            self.peeked = None;
+        }
+        if self.cursor.is_none() {
+            self.cursor = Some(self.open(layers.clone(), self.rest(), Selector::At(view.snapshot())));
+        }
+        self.cursor.as_mut().expect("just made")
+    }
+
+    /// Replaces `rows` by the next ones that the view sees; false at the end.
+    pub(super) async fn next_of_view(&mut self, view: &ReadView, rows: &mut Rows, max: usize) -> Result<bool> {
+        rows.clear();
+        if self.ended {
+            return Ok(false);
+        }
+        let is_between = self.peeked.is_none();
+        let cursor = self.attach(view);
+        if is_between && let Some(leaf) = cursor.next_leaf().await? {
+            self.position = leaf.len().checked_sub(1).map(|last| Key::new(leaf.key(last)));
+            rows.leaf = Some(leaf);
+            return Ok(true);
+        }
+        while rows.entries.len() < max {
+            let found = match self.peeked.take() {
+                Some(found) => found,
+                None => match self.attach(view).next().await? {
+                    Some(found) => found,
+                    None => {
+                        self.ended = true;
+                        break;
+                    }
+                },
+            };
+            push(&mut rows.entries, &found.key, found.value);
+            self.position = Some(found.key);
+        }
+        Ok(!rows.is_empty())
+    }
+
     fn open(&self, layers: Arc<Layers>, range: (Bound<&[u8]>, Bound<&[u8]>), selector: Selector) -> Merged {
         let (lower, upper) = (range.0.map(Bytes::copy_from_slice), range.1.map(Bytes::copy_from_slice));
         Merged::new(layers, self.index, lower, upper, self.direction, selector)
+    }
+}
+
+/// Rows of a scan, in its order: of one leaf of the tree in one piece, or one by one.
+#[derive(Default)]
+pub struct Rows {
+    leaf: Option<LeafRows>,
+    /// If there is no leaf.
+    entries: Vec<Entry>,
+}
+
+impl Rows {
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.leaf.as_ref().map_or(self.entries.len(), LeafRows::len)
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Lets their memory go.
+    pub fn clear(&mut self) {
+        self.leaf = None;
+        self.entries.clear();
+    }
+
+    /// The key of one of them in the index that is read.
+    #[inline]
+    pub fn key(&self, row: usize) -> &[u8] {
+        match &self.leaf {
+            Some(leaf) => leaf.key(row),
+            None => &self.entries[row].key,
+        }
+    }
+
+    /// The row image, or the covering image for a secondary index.
+    #[inline]
+    pub fn value(&self, row: usize) -> &[u8] {
+        match &self.leaf {
+            Some(leaf) => leaf.value(row).unwrap_or_default(),
+            None => &self.entries[row].value,
+        }
+    }
+
+    /// The same, to be kept.
+    #[inline]
+    pub fn value_bytes(&self, row: usize) -> Bytes {
+        match &self.leaf {
+            Some(leaf) => leaf.value_bytes(row).unwrap_or_default(),
+            None => self.entries[row].value.clone(),
+        }
     }
 }
 
@@ -96,20 +215,25 @@ impl Transaction {
         direction: Direction,
         mode: ReadMode,
     ) -> Scan {
-        let (mode, ended) = (self.mode_here(mode), range.is_empty());
-        Scan {
-            table: table.clone(),
-            index_number,
-            index: table.indexes[index_number].id,
-            range,
-            direction,
-            mode,
-            position: None,
-            ended,
-            cursor: None,
-            own: OwnCursor::default(),
-            peeked: None,
+        Scan::new(table, index_number, range, direction, self.mode_here(mode))
+    }
+
+    /// As [`Transaction::next_batch`], and a consistent read that has nothing to mix gives the rows of a leaf in one piece, which may
+    /// be more than `max`.
+    pub async fn next_rows(&mut self, scan: &mut Scan, rows: &mut Rows, max: usize) -> Result<bool> {
+        rows.clear();
+        let is_plain = scan.mode == ReadMode::Consistent
+            && scan.table.temporary.is_none()
+            && !self.writes.touches(scan.index)
+            && !self.writes.touches(scan.table.indexes[0].id);
+        if !is_plain {
+            return self.next_batch(scan, &mut rows.entries, max).await;
         }
+        self.check_active()?;
+        self.open_view(&scan.table)?;
+        self.session().cancel.check()?;
+        let view = self.view()?.clone();
+        scan.next_of_view(&view, rows, max.max(1)).await
     }
 
     /// Adds up to `max` entries to `out`; false at the end of the range, when nothing was added and nothing will be. Locking
@@ -162,7 +286,7 @@ impl Transaction {
         let enough = out.len() + max;
         self.open_view(&scan.table)?;
         self.session().cancel.check()?;
-        self.attach(scan)?;
+        scan.attach(self.view()?);
         let own = self.writes.touches(scan.index);
         while out.len() < enough {
             let Some(cursor) = scan.cursor.as_mut() else { break };
@@ -186,18 +310,6 @@ impl Transaction {
             }
             scan.peeked = None;
             scan.position = Some(found.key);
-        }
-        Ok(())
-    }
-
-    /// Gives the scan a cursor over the rest of its range, on the layers that the view has now.
-    fn attach(&mut self, scan: &mut Scan) -> Result<()> {
-        let view = self.view()?;
-        let layers = view.layers();
-        if scan.cursor.as_ref().is_none_or(|cursor| !Arc::ptr_eq(cursor.layers(), &layers)) {
-            let cursor = scan.open(layers.clone(), scan.rest(), Selector::At(view.snapshot()));
-            scan.cursor = Some(cursor);
-            scan.peeked = None;
         }
         Ok(())
     }

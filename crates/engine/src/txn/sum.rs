@@ -16,8 +16,10 @@ use store::RowSum;
 
 use super::{Direction, Entry, KeyRange, OwnCursor, Transaction};
 use crate::catalog::Table;
+use crate::core::Core;
 use crate::error::Result;
 use crate::memtable::Key;
+use crate::options::SessionHandle;
 use crate::read::{Merged, Selector};
 use crate::view::Layers;
 
@@ -26,9 +28,21 @@ const KEYS_AT_ONCE: usize = 32;
 
 /// Counts keys, and gives way.
 #[derive(Default)]
-struct Pace {
+pub(super) struct Pace {
     keys: usize,
     turn: ThreadTurn,
+}
+
+impl Pace {
+    /// To be called for each key; an error if the session's statement has to end.
+    pub(super) async fn keep(&mut self, session: &SessionHandle, core: &Core) -> Result<()> {
+        self.keys += 1;
+        if self.keys.is_multiple_of(KEYS_AT_ONCE) {
+            session.cancel.check()?;
+            self.turn.pass(&*core.env.clock).await;
+        }
+        Ok(())
+    }
 }
 
 impl Transaction {
@@ -79,7 +93,7 @@ impl Transaction {
             if let Some(value) = &found.value {
                 sum.add(RowSum::hash_of(&found.key, value));
             }
-            self.keep_pace(pace).await?;
+            pace.keep(self.session(), self.core()).await?;
         }
         Ok(sum)
     }
@@ -115,7 +129,7 @@ impl Transaction {
                 sum.add(RowSum::hash_of(&key, &value));
             }
             position = Some(key);
-            self.keep_pace(pace).await?;
+            pace.keep(self.session(), self.core()).await?;
         }
     }
 
@@ -153,14 +167,5 @@ impl Transaction {
         };
         self.visit(table, 0, range.clone(), cut).await?;
         Ok(cuts)
-    }
-
-    async fn keep_pace(&self, pace: &mut Pace) -> Result<()> {
-        pace.keys += 1;
-        if pace.keys.is_multiple_of(KEYS_AT_ONCE) {
-            self.session().cancel.check()?;
-            pace.turn.pass(&*self.core().env.clock).await;
-        }
-        Ok(())
     }
 }

@@ -3,6 +3,7 @@
 //! | how | when | memory |
 //! |---|---|---|
 //! | one group | no GROUP BY | one row |
+//! | by images | the input is a scan, and nothing of it needs values ([`crate::exec::image`]) | the groups, up to a budget |
 //! | ordered | the rows come ordered by the keys (an index, or a sort below) | one group |
 //! | hashed | otherwise | the groups, up to a budget; rows of further groups wait on disk, split by key |
 //!
@@ -11,22 +12,23 @@
 //! Aggregates that hold more than a few numbers (DISTINCT, GROUP_CONCAT) are grouped in order, so that few groups are open at
 //! once; each has its own bounds ([`Group`]). A finished group is the group's first row with the aggregates' slots filled.
 
-use std::collections::HashMap;
 use std::collections::VecDeque;
 
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
+use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::group_key;
 use crate::exec::group::Group;
+use crate::exec::image::source::{ImageSource, OrderedGroups};
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
 use crate::exec::spill::{ReadPosition, memory_size};
 use crate::expr::{Expr, order};
-use crate::plan::node::AggregateNode;
+use crate::plan::node::{AggregateNode, BlockPlan};
 
 /// Bytes that a group takes beside its row and key, about.
 const GROUP_BYTES: usize = 128;
@@ -35,6 +37,10 @@ const GROUP_BYTES: usize = 128;
 pub(crate) struct AggregateRows<'p> {
     node: &'p AggregateNode,
     input: BoxedOperator<'p>,
+    /// The table that the input scans, if its rows may be grouped by their images.
+    images: Option<ImageSource<'p>>,
+    /// Its groups, if they come in order.
+    ordered_images: Option<OrderedGroups>,
     width: usize,
     seed: Vec<Value>,
     ordered: Ordered,
@@ -64,17 +70,44 @@ struct Ordered {
 }
 
 impl<'p> AggregateRows<'p> {
-    pub(crate) fn new(node: &'p AggregateNode, input: BoxedOperator<'p>, width: usize) -> Self {
+    pub(crate) fn new(node: &'p AggregateNode, input: BoxedOperator<'p>, block: &'p BlockPlan) -> Self {
         AggregateRows {
             node,
             input,
-            width,
+            images: ImageSource::of(block, node),
+            ordered_images: None,
+            width: block.width,
             seed: Vec::new(),
             ordered: Ordered::default(),
             ready: VecDeque::new(),
             stage: Stage::Start,
             overflow: Overflow::default(),
         }
+    }
+
+    /// Groups the scanned table by its images; false if values have to be made.
+    async fn by_images(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
+        let Some(images) = &self.images else { return Ok(false) };
+        if self.stage == Stage::Start && self.node.ordered {
+            self.ordered_images = images.ordered(self.node, &self.seed, context)?;
+        } else if self.stage == Stage::Start
+            && let Some(rows) = images.groups(self.node, &self.seed, context).await?
+        {
+            self.ready.extend(rows);
+            self.stage = Stage::Done;
+            return Ok(true);
+        }
+        let Some(groups) = &mut self.ordered_images else { return Ok(false) };
+        self.stage = Stage::Reading;
+        let mut ended = Vec::new();
+        if !groups.next(&mut ended).await? {
+            self.ordered_images = None;
+            self.stage = Stage::Done;
+        }
+        for group in ended {
+            self.ready.push_back(images.row(self.node, &self.seed, Some(&group.first), group.states)?);
+        }
+        Ok(true)
     }
 
     /// No GROUP BY: one group, even of no rows.
@@ -174,7 +207,7 @@ impl<'p> AggregateRows<'p> {
                 }
             },
         };
-        let mut groups: HashMap<Vec<u8>, usize> = HashMap::new();
+        let mut groups: KeyMap<usize> = KeyMap::default();
         let mut list: Vec<Group> = Vec::new();
         let mut bytes = 0;
         let mut batch = RowBatch::new(self.width);
@@ -225,6 +258,7 @@ impl Operator for AggregateRows<'_> {
         self.seed = seed.to_vec();
         self.ordered = Ordered::default();
         self.ready.clear();
+        self.ordered_images = None;
         self.stage = Stage::Start;
         self.overflow = Overflow::default();
     }
@@ -238,6 +272,9 @@ impl Operator for AggregateRows<'_> {
         Box::pin(async move {
             while self.ready.is_empty() {
                 context.check_cancelled().await?;
+                if self.by_images(context).await? {
+                    continue;
+                }
                 match self.stage {
                     Stage::Done => return Ok(false),
                     Stage::Start if self.node.keys.is_empty() => self.whole(context).await?,

@@ -3,7 +3,6 @@
 //! A subquery is run when its result is first needed and kept for as long as the values that it takes from the enclosing
 //! row stay the same: for ever if it takes none. One for `IN` without such values keeps its rows in a hash.
 
-use std::collections::HashSet;
 use std::time::Duration;
 
 use base::{SqlError, codes};
@@ -11,6 +10,7 @@ use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::SubqueryKind;
+use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator};
@@ -84,7 +84,7 @@ enum Kept {
 struct KeptRows {
     rows: RowStore,
     /// Keys of the rows without NULL, if rows are compared by equality and fit into memory.
-    keys: Option<HashSet<Vec<u8>>>,
+    keys: Option<KeySet>,
     /// There are rows with a NULL.
     nulls: bool,
 }
@@ -237,7 +237,7 @@ impl<'p> SubqueryRun<'p> {
         let (query, width) = self.query()?;
         query.open(row);
         let mut rows = RowStore::new(width, context.limits.table_bytes);
-        let mut keys = comparisons.map(|_| HashSet::new());
+        let mut keys = comparisons.map(|_| KeySet::default());
         let (mut bytes, mut nulls) = (0, false);
         let mut batch = RowBatch::new(width);
         loop {

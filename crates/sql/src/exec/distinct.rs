@@ -1,14 +1,14 @@
 //! DISTINCT: gives each row at once when its keys are new.
 //!
 //! Keys seen are kept in memory up to a budget. Beyond it, rows with keys that are not among them go to partitions on disk by
-//! a hash of their keys; each partition is then made distinct by itself.
-
-use std::collections::HashSet;
+//! a hash of their keys; each partition is then made distinct by itself. Where rows with equal keys come one after the other, the last key is
+//! enough, and the rows keep their order.
 
 use base::{SqlError, memory};
 use io::BoxFuture;
 use types::Value;
 
+use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator};
@@ -35,8 +35,9 @@ pub(crate) fn group_key(
 pub(crate) struct DistinctRows<'p> {
     input: BoxedOperator<'p>,
     keys: &'p [Expr],
+    together: bool,
     width: usize,
-    seen: HashSet<Vec<u8>>,
+    seen: KeySet,
     bytes: usize,
     overflow: Overflow,
     /// The partition being read; `None` while the input is.
@@ -45,12 +46,14 @@ pub(crate) struct DistinctRows<'p> {
 }
 
 impl<'p> DistinctRows<'p> {
-    pub(crate) fn new(input: BoxedOperator<'p>, keys: &'p [Expr], width: usize) -> Self {
+    /// Of rows with `width` values. `keys`: and whether rows with equal ones come one after the other.
+    pub(crate) fn new(input: BoxedOperator<'p>, keys: (&'p [Expr], bool), width: usize) -> Self {
         DistinctRows {
             input,
-            keys,
+            keys: keys.0,
+            together: keys.1,
             width,
-            seen: HashSet::new(),
+            seen: KeySet::default(),
             bytes: 0,
             overflow: Overflow::default(),
             partition: None,
@@ -111,10 +114,17 @@ impl Operator for DistinctRows<'_> {
             if !self.read(context, &mut batch, want).await? {
                 return Ok(false);
             }
+            let mut key = Vec::with_capacity(32);
             for row in batch.iter() {
-                let mut key = Vec::with_capacity(32);
+                key.clear();
                 group_key(self.keys, row, context, &mut key)?;
                 if self.seen.contains(&key) {
+                    continue;
+                }
+                if self.together {
+                    self.seen.clear();
+                    self.seen.insert(key.clone());
+                    out.push(row);
                     continue;
                 }
                 if self.bytes > context.limits.table_bytes && self.overflow.may_grow() {
@@ -122,7 +132,7 @@ impl Operator for DistinctRows<'_> {
                     continue;
                 }
                 self.bytes += key.len() + 56;
-                self.seen.insert(key);
+                self.seen.insert(key.clone());
                 out.push(row);
             }
             Ok(true)

@@ -8,11 +8,10 @@
 //!
 //! Rows are added without waiting; [`Group::bound`], called after a few rows each, writes what has become too much.
 
-use std::collections::HashSet;
-
 use base::SqlError;
 use types::Value;
 
+use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::overflow::Overflow;
@@ -40,7 +39,7 @@ struct Running {
 /// What DISTINCT has seen.
 #[derive(Default)]
 struct Seen {
-    keys: HashSet<Vec<u8>>,
+    keys: KeySet,
     bytes: usize,
     /// Rows with keys that there was no room for, on their way to `overflow`.
     pending: Vec<(Vec<u8>, Vec<Value>)>,

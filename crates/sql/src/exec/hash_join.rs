@@ -5,13 +5,12 @@
 //! inner rows as fit, against all outer rows of the partition, and again; which outer rows have had a match is remembered
 //! across the pieces.
 
-use std::collections::HashMap;
-
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
+use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
@@ -48,7 +47,7 @@ fn partition_of(key: &[u8]) -> usize {
 struct Table {
     width: usize,
     values: Vec<Value>,
-    by_key: HashMap<Vec<u8>, Vec<u32>>,
+    by_key: KeyMap<Vec<u32>>,
     rows: u32,
     bytes: usize,
 }

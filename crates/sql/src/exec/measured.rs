@@ -16,7 +16,10 @@ use types::Value;
 
 use crate::exec::batch::RowBatch;
 use crate::exec::context::ExecContext;
+use crate::exec::image::source::ImageSource;
 use crate::exec::operator::{BoxedOperator, Operator};
+use crate::expr::{Aggregate, AggregateFunction};
+use crate::plan::node::{AggregateNode, BlockPlan};
 
 /// What all executions of a node have given so far. Several operators may be made of one node, one after the other.
 #[derive(Debug, Default)]
@@ -75,6 +78,19 @@ impl Counters {
         self.rows.fetch_add(rows as u64, Ordering::Relaxed);
         self.all_nanos.fetch_add(spent.as_nanos() as u64, Ordering::Relaxed);
     }
+}
+
+/// Whether a block is but the number of a table's rows, which trees know without reading them. (Other groupings of images are measured over values, so that
+/// the rows below them can be counted.)
+pub(crate) fn only_counts(block: &BlockPlan, aggregate: &AggregateNode) -> bool {
+    let is_count = |call: &Aggregate| {
+        call.function == AggregateFunction::Count
+            && !call.distinct
+            && call.args.iter().all(|arg| arg.slots().is_empty())
+    };
+    aggregate.keys.is_empty()
+        && aggregate.aggregates.iter().all(|(call, _)| is_count(call))
+        && ImageSource::of(block, aggregate).is_some()
 }
 
 /// An operator around another one that counts what it gives.

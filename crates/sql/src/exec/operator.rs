@@ -6,6 +6,8 @@
 //!
 //! A future is made per batch, not per row, and none of them waits while the data is in memory.
 
+use std::borrow::Borrow;
+
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
@@ -65,12 +67,12 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
         }
         Node::Filter { input, conditions } => Box::new(FilterRows::new(build(block, input), conditions)),
         Node::Apply { input, subqueries } => Box::new(ApplySubqueries::new(build(block, input), block, subqueries)),
-        Node::Aggregate(aggregate) => {
-            Box::new(AggregateRows::new(aggregate, build(block, &aggregate.input), block.width))
-        }
+        Node::Aggregate(aggregate) => Box::new(AggregateRows::new(aggregate, build(block, &aggregate.input), block)),
         Node::Compute { input, exprs } => Box::new(ComputeRows::new(build(block, input), exprs)),
         Node::Window(window) => Box::new(WindowRows::new(window, build(block, &window.input), block.width)),
-        Node::Distinct { input, keys } => Box::new(DistinctRows::new(build(block, input), keys, block.width)),
+        Node::Distinct { input, keys, together } => {
+            Box::new(DistinctRows::new(build(block, input), (keys, *together), block.width))
+        }
         Node::Sort { input, keys, limit } => Box::new(SortRows::new(build(block, input), keys, limit, block.width)),
         Node::Limit { input, limit } => Box::new(LimitRows::new(build(block, input), limit, block.count_found_rows)),
         Node::Measured(measured) => Box::new(MeasuredRows::new(build(block, &measured.node), &measured.counters)),
@@ -78,9 +80,13 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
 }
 
 /// Whether all conditions hold for a row; NULL does not.
-pub(crate) fn passes(conditions: &[Expr], row: &[Value], context: &ExecContext<'_>) -> Result<bool, SqlError> {
+pub(crate) fn passes(
+    conditions: &[impl Borrow<Expr>],
+    row: &[Value],
+    context: &ExecContext<'_>,
+) -> Result<bool, SqlError> {
     for condition in conditions {
-        if condition.eval_truth(row, &context.eval)? != Some(true) {
+        if condition.borrow().eval_truth(row, &context.eval)? != Some(true) {
             return Ok(false);
         }
     }

@@ -85,6 +85,17 @@ pub(crate) enum Point {
     Unplaced,
 }
 
+/// Where the value of an expression lies among the values of a column.
+pub(crate) fn fit(
+    expr: &Expr,
+    table: &Table,
+    column: usize,
+    row: &[Value],
+    eval: &EvalContext<'_>,
+) -> Result<Fit, SqlError> {
+    RangeMaker { table, index: 0, eval }.fit(expr, row, column)
+}
+
 /// All combinations of a prefix and one more value.
 fn cross(prefixes: &[Vec<Value>], points: &[&Value]) -> Vec<Vec<Value>> {
     let extended = |prefix: &Vec<Value>, point: &Value| {
@@ -133,7 +144,7 @@ impl Place {
 }
 
 /// A value beside a column.
-enum Fit {
+pub(crate) enum Fit {
     /// The column's own form of it.
     Exact(Value),
     /// It is smaller than this value of the column, and larger than any smaller one.

@@ -8,7 +8,6 @@
 //! ```
 //! Rows are given as they come, so a LIMIT above ends it. A step's values become the columns' as if they were inserted into a table.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::{SqlError, codes, memory};
@@ -16,6 +15,7 @@ use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::Recursion;
+use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::group_key;
@@ -40,7 +40,7 @@ pub(crate) struct RecursiveRows<'p> {
     round: u64,
     /// What this round has given so far.
     given: RowStore,
-    seen: HashSet<Vec<u8>>,
+    seen: KeySet,
     /// Rows of a step so far, for messages.
     row_number: u64,
     /// What `at` says was read to its end.
@@ -67,7 +67,7 @@ impl<'p> RecursiveRows<'p> {
             at: None,
             round: 0,
             given: RowStore::new(plan.distinct_keys.len(), 0),
-            seen: HashSet::new(),
+            seen: KeySet::default(),
             row_number: 0,
             is_read: false,
         }

@@ -7,6 +7,9 @@
 //!              row (the entry itself, or fetched by its clustered key) ──> slots ──> conditions on the row
 //! ```
 //!
+//! Of a consistent read that goes on for long, conditions that can be said of images ([`crate::exec::image`]) are checked before anything is made
+//! of a row.
+//!
 //! A locking read locks what it reads; a row that does not match is given back at once (the engine does so in READ COMMITTED
 //! only). Batches begin small and grow, so that a LIMIT reads little more than it needs.
 
@@ -14,20 +17,26 @@ use std::sync::Arc;
 
 use base::SqlError;
 use bytes::Bytes;
-use engine::{Direction, Entry, Isolation, KeyRange, LockStrength, ReadMode, Table};
+use engine::{Direction, Isolation, KeyRange, LockStrength, ReadMode, Rows, Table};
 use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::RowLock;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
+use crate::exec::image::ImageOf;
+use crate::exec::image::compile::Compiler;
+use crate::exec::image::conditions::ImageCondition;
 use crate::exec::operator::{Operator, passes};
 use crate::exec::ranges::{Ranges, key_ranges};
+use crate::expr::Expr;
 use crate::plan::access::{Covered, IndexAccess};
 use crate::plan::node::AccessNode;
 
 /// Entries in the first batch of a scan.
 const FIRST_BATCH: usize = 16;
+/// A scan that has read so many rows compiles its conditions.
+const COMPILED_AFTER: usize = 64;
 
 /// A scan of one index.
 pub(crate) struct Scan<'p> {
@@ -42,9 +51,93 @@ pub(crate) struct Scan<'p> {
     /// Each range is one whole clustered key.
     points: bool,
     scan: Option<engine::Scan>,
-    entries: Vec<Entry>,
+    rows: Rows,
+    /// Those of `rows` that are still wanted, and how many of them were taken.
+    wanted: Vec<u32>,
     at: usize,
     batch_size: usize,
+    /// Rows that were read since it was opened.
+    read: usize,
+    conditions: Conditions<'p>,
+}
+
+/// The conditions of a scan, as they are checked.
+struct Conditions<'p> {
+    is_compiled: bool,
+    of: ImageOf,
+    /// On what the index holds, or on the row if it is read.
+    images: Vec<ImageCondition>,
+    /// What is not among those: on what the index holds, and on the row.
+    index_filter: Vec<&'p Expr>,
+    filter: Vec<&'p Expr>,
+    scratch: Vec<u8>,
+}
+
+impl<'p> Conditions<'p> {
+    fn new(node: &'p AccessNode, access: &IndexAccess, table: &Arc<Table>) -> Self {
+        Conditions {
+            is_compiled: false,
+            of: ImageOf { table: table.clone(), index: access.index },
+            images: Vec::new(),
+            index_filter: node.index_filter.iter().collect(),
+            filter: node.filter.iter().collect(),
+            scratch: Vec::new(),
+        }
+    }
+
+    /// Goes back to expressions alone, for another seed.
+    fn reset(&mut self, node: &'p AccessNode) {
+        if std::mem::take(&mut self.is_compiled) {
+            self.images.clear();
+            self.index_filter = node.index_filter.iter().collect();
+            self.filter = node.filter.iter().collect();
+        }
+    }
+
+    /// Says of images what can be said of them.
+    fn compile(&mut self, node: &AccessNode, covered: &Covered, seed: &[Value], context: &ExecContext<'_>) {
+        self.is_compiled = true;
+        let places = if *covered == Covered::Row { &node.decode } else { &node.index_decode };
+        let compiler = Compiler { of: &self.of, places, seed, eval: &context.eval };
+        let images = &mut self.images;
+        let mut take = |conditions: &mut Vec<&Expr>| {
+            conditions.retain(|condition| match compiler.condition(condition, true) {
+                Some(condition) => {
+                    images.push(condition);
+                    false
+                }
+                None => true,
+            });
+        };
+        take(&mut self.index_filter);
+        if *covered != Covered::Fetch {
+            take(&mut self.filter);
+        }
+    }
+
+    /// Puts the numbers of the rows for which what is said of images holds into `wanted`.
+    fn select(&mut self, rows: &Rows, wanted: &mut Vec<u32>) -> Result<(), SqlError> {
+        wanted.clear();
+        let all = 0..rows.len() as u32;
+        if self.images.is_empty() {
+            wanted.extend(all);
+            return Ok(());
+        }
+        for row in all {
+            let image = rows.value(row as usize);
+            let mut holds = true;
+            for condition in &self.images {
+                if !condition.holds(&self.of, image, &mut self.scratch)? {
+                    holds = false;
+                    break;
+                }
+            }
+            if holds {
+                wanted.push(row);
+            }
+        }
+        Ok(())
+    }
 }
 
 /// How the engine reads for a lock.
@@ -75,9 +168,12 @@ impl<'p> Scan<'p> {
             ranges: None,
             points: false,
             scan: None,
-            entries: Vec::new(),
+            rows: Rows::default(),
+            wanted: Vec::new(),
             at: 0,
             batch_size: FIRST_BATCH,
+            read: 0,
+            conditions: Conditions::new(node, access, table),
         }
     }
 
@@ -85,32 +181,32 @@ impl<'p> Scan<'p> {
         if self.access.descending { Direction::Backward } else { Direction::Forward }
     }
 
-    /// Makes sure that there is an entry; `false` at the end of the last range.
+    /// Makes sure that there is a row that is wanted; `false` at the end of the last range.
     async fn fill(&mut self, context: &mut ExecContext<'_>, want: usize) -> Result<bool, SqlError> {
-        while self.at == self.entries.len() {
-            self.entries.clear();
+        while self.at == self.wanted.len() {
+            self.wanted.clear();
             self.at = 0;
             context.check_cancelled().await?;
             let scan = match &mut self.scan {
                 Some(scan) => scan,
                 None => {
                     let Some(range) = self.ranges.as_mut().and_then(Vec::pop) else { return Ok(false) };
-                    let direction = self.direction();
-                    self.scan.insert(context.transaction.scan(
-                        self.table,
-                        self.access.index,
-                        range,
-                        direction,
-                        self.mode,
-                    ))
+                    let (direction, index) = (self.direction(), self.access.index);
+                    self.scan.insert(context.transaction.scan(self.table, index, range, direction, self.mode))
                 }
             };
-            let locking = self.mode != ReadMode::Consistent;
-            let max = if locking { want.max(1) } else { self.batch_size.min(BATCH_ROWS) };
+            let is_consistent = self.mode == ReadMode::Consistent;
+            let max = if is_consistent { self.batch_size.min(BATCH_ROWS) } else { want.max(1) };
             self.batch_size = (self.batch_size * 4).min(BATCH_ROWS);
-            if !context.transaction.next_batch(scan, &mut self.entries, max).await? {
+            if !context.transaction.next_rows(scan, &mut self.rows, max).await? {
                 self.scan = None;
+                continue;
             }
+            if is_consistent && !self.conditions.is_compiled && self.read >= COMPILED_AFTER {
+                self.conditions.compile(self.node, self.covered, &self.seed, context);
+            }
+            self.read += self.rows.len();
+            self.conditions.select(&self.rows, &mut self.wanted)?;
         }
         Ok(true)
     }
@@ -141,38 +237,44 @@ impl<'p> Scan<'p> {
         Ok(self.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()))
     }
 
-    /// Takes in an entry; whether a row came of it.
+    /// Takes in the next row that is wanted, if the other conditions hold for it.
     async fn take(&mut self, context: &mut ExecContext<'_>, out: &mut RowBatch) -> Result<(), SqlError> {
+        let row = self.wanted[self.at] as usize;
         self.at += 1;
-        let entry = &self.entries[self.at - 1];
         match self.covered {
-            Covered::Row => self.push_row(&entry.key, &entry.value, context, out),
+            Covered::Row => self.push_row(self.rows.key(row), &self.rows.value_bytes(row), context, out),
             Covered::Covering => {
-                let row = out.push(&self.seed);
-                let layout = &self.table.codec.indexes[self.access.index].layout;
-                layout.decode_to(&entry.value, self.node.index_decode.iter().copied(), row)?;
-                if !passes(&self.node.index_filter, row, context)? || !passes(&self.node.filter, row, context)? {
+                self.push_covering(row, out)?;
+                let conditions = &self.conditions;
+                let frame = out.row(out.len() - 1);
+                if !passes(&conditions.index_filter, frame, context)? || !passes(&conditions.filter, frame, context)? {
                     out.pop();
-                    self.unlock(entry, context)?;
+                    self.unlock(row, context)?;
                 }
                 Ok(())
             }
-            Covered::Fetch => self.fetch(entry, context, out).await,
+            Covered::Fetch => self.fetch(row, context, out).await,
         }
     }
 
-    async fn fetch(&self, entry: &Entry, context: &mut ExecContext<'_>, out: &mut RowBatch) -> Result<(), SqlError> {
-        if !self.node.index_filter.is_empty() {
-            let row = out.push(&self.seed);
-            let layout = &self.table.codec.indexes[self.access.index].layout;
-            layout.decode_to(&entry.value, self.node.index_decode.iter().copied(), row)?;
-            let wanted = passes(&self.node.index_filter, row, context)?;
+    /// Adds a row of what the index holds.
+    fn push_covering(&self, row: usize, out: &mut RowBatch) -> Result<(), SqlError> {
+        let frame = out.push(&self.seed);
+        let layout = &self.table.codec.indexes[self.access.index].layout;
+        let image = self.rows.value_bytes(row);
+        Ok(layout.decode_to(&image, self.node.index_decode.iter().copied(), frame)?)
+    }
+
+    async fn fetch(&self, row: usize, context: &mut ExecContext<'_>, out: &mut RowBatch) -> Result<(), SqlError> {
+        if !self.conditions.index_filter.is_empty() {
+            self.push_covering(row, out)?;
+            let wanted = passes(&self.conditions.index_filter, out.row(out.len() - 1), context)?;
             out.pop();
             if !wanted {
-                return self.unlock(entry, context);
+                return self.unlock(row, context);
             }
         }
-        let key = self.table.codec.clustered_key_of(self.access.index, &entry.key)?;
+        let key = self.table.codec.clustered_key_of(self.access.index, self.rows.key(row))?;
         let Some(row) = context.transaction.get(self.table, key, self.mode).await? else { return Ok(()) };
         self.push_row(key, &row, context, out)
     }
@@ -186,7 +288,10 @@ impl<'p> Scan<'p> {
     ) -> Result<(), SqlError> {
         let row = out.push(&self.seed);
         decode_row(self.table, image, self.node, row)?;
-        if !passes(&self.node.index_filter, row, context)? || !passes(&self.node.filter, row, context)? {
+        let conditions = &self.conditions;
+        // What the index holds was checked before the row was fetched.
+        let index_filter = if *self.covered == Covered::Fetch { &[][..] } else { &conditions.index_filter };
+        if !passes(index_filter, row, context)? || !passes(&conditions.filter, row, context)? {
             out.pop();
             if self.mode != ReadMode::Consistent {
                 context.transaction.unlock_row(self.table, key);
@@ -195,9 +300,9 @@ impl<'p> Scan<'p> {
         Ok(())
     }
 
-    fn unlock(&self, entry: &Entry, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
+    fn unlock(&self, row: usize, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         if self.mode != ReadMode::Consistent {
-            let key = self.table.codec.clustered_key_of(self.access.index, &entry.key)?;
+            let key = self.table.codec.clustered_key_of(self.access.index, self.rows.key(row))?;
             context.transaction.unlock_row(self.table, key);
         }
         Ok(())
@@ -219,9 +324,12 @@ impl Operator for Scan<'_> {
         self.seed.extend_from_slice(seed);
         self.ranges = None;
         self.scan = None;
-        self.entries.clear();
+        self.rows.clear();
+        self.wanted.clear();
         self.at = 0;
         self.batch_size = FIRST_BATCH;
+        self.read = 0;
+        self.conditions.reset(self.node);
     }
 
     fn next_batch<'a>(
@@ -242,7 +350,7 @@ impl Operator for Scan<'_> {
                     }
                     continue;
                 }
-                if self.at == self.entries.len() && !self.fill(context, end - out.len()).await? {
+                if self.at == self.wanted.len() && !self.fill(context, end - out.len()).await? {
                     return Ok(false);
                 }
                 self.take(context, out).await?;

@@ -12,13 +12,12 @@
 //!
 //! Rows that are not among those that memory has room for go to partitions, both sides' of equal rows to the same one.
 
-use std::collections::HashMap;
-
 use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::{Limit, SetKind};
+use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::{DistinctRows, group_key};
@@ -50,7 +49,7 @@ pub(crate) fn set_rows(plan: &SetPlan) -> BoxedOperator<'_> {
         SetKind::Union { distinct_until: None } => chain(&plan.branches),
         SetKind::Union { distinct_until: Some(last) } => {
             let (distinct, rest) = plan.branches.split_at(last + 1);
-            let distinct = Box::new(DistinctRows::new(chain(distinct), &plan.distinct_keys, width));
+            let distinct = Box::new(DistinctRows::new(chain(distinct), (&plan.distinct_keys, false), width));
             Box::new(Chain { inputs: vec![distinct, chain(rest)], at: 0 })
         }
         SetKind::Except { all } => {
@@ -134,7 +133,7 @@ struct ComparedRows<'p> {
     kept: Kept,
     keys: &'p [Expr],
     /// How often a row is in the others, less those of the first that it was held against.
-    counts: HashMap<Vec<u8>, u64>,
+    counts: KeyMap<u64>,
     bytes: usize,
     overflow: Overflow<2>,
     phase: Phase,
@@ -154,7 +153,7 @@ enum Phase {
 
 impl<'p> ComparedRows<'p> {
     fn new(first: BoxedOperator<'p>, others: BoxedOperator<'p>, kept: Kept, keys: &'p [Expr]) -> Self {
-        let (counts, overflow) = (HashMap::new(), Overflow::default());
+        let (counts, overflow) = (KeyMap::default(), Overflow::default());
         ComparedRows { first, others, kept, keys, counts, bytes: 0, overflow, phase: Phase::Start }
     }
 

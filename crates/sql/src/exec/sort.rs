@@ -49,11 +49,16 @@ impl<'p> SortRows<'p> {
         let top = Some(skip.saturating_add(give)).filter(|&rows| rows <= TOP_ROWS).map(|rows| rows as usize);
         let mut sorter = Sorter::new(self.width);
         let mut batch = RowBatch::new(self.width);
+        let mut key = Vec::with_capacity(16 * self.keys.len());
         loop {
             let more = self.input.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
-                sorter.push(self.key(row, context)?, row.to_vec());
-                sorter.bound(context).await?;
+                key.clear();
+                self.key(row, context, &mut key)?;
+                if sorter.may_keep(&key) {
+                    sorter.push(key.clone(), row.to_vec());
+                    sorter.bound(context).await?;
+                }
             }
             batch.clear();
             context.check_cancelled().await?;
@@ -67,13 +72,13 @@ impl<'p> SortRows<'p> {
         }
     }
 
-    fn key(&self, row: &[Value], context: &ExecContext<'_>) -> Result<Vec<u8>, SqlError> {
-        let mut key = Vec::with_capacity(16 * self.keys.len());
+    fn key(&self, row: &[Value], context: &ExecContext<'_>, key: &mut Vec<u8>) -> Result<(), SqlError> {
         for item in self.keys {
-            order::encode(&item.expr.ty, &item.expr.eval(row, &context.eval)?, item.descending, &mut key);
+            let value = item.expr.eval_ref(row, &context.eval)?;
+            order::encode(&item.expr.ty, &value, item.descending, key);
             memory::check()?;
         }
-        Ok(key)
+        Ok(())
     }
 }
 
@@ -111,12 +116,14 @@ pub(crate) struct Sorter {
     /// Of the next row.
     number: u64,
     runs: Vec<RowStore>,
+    /// The last of the first rows, if only those are wanted: none that comes later and is not before it.
+    last: Option<Vec<u8>>,
 }
 
 impl Sorter {
     /// Of rows with `width` values.
     pub(crate) fn new(width: usize) -> Self {
-        Sorter { width, rows: Vec::new(), bytes: 0, number: 0, runs: Vec::new() }
+        Sorter { width, rows: Vec::new(), bytes: 0, number: 0, runs: Vec::new(), last: None }
     }
 
     pub(crate) fn push(&mut self, key: Vec<u8>, row: Vec<Value>) {
@@ -131,10 +138,15 @@ impl Sorter {
         self.push(key, row);
     }
 
+    /// Whether a row that comes now may be among the first.
+    fn may_keep(&self, key: &[u8]) -> bool {
+        self.last.as_ref().is_none_or(|last| key < &last[..])
+    }
+
     /// Drops all but the first `top` rows, now and then.
     fn keep_first(&mut self, top: usize) {
         if self.rows.len() >= 2 * top.max(BATCH_ROWS) {
-            keep_first(&mut self.rows, top);
+            self.last = keep_first(&mut self.rows, top);
             self.bytes = self.rows.iter().map(|(key, _, row)| keyed_size(key, row)).sum();
         }
     }
@@ -188,12 +200,14 @@ impl Sorted {
     }
 }
 
-/// Drops all but the `top` smallest rows.
-fn keep_first(rows: &mut Vec<Keyed>, top: usize) {
-    if top < rows.len() {
-        rows.select_nth_unstable_by(top, |a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
-        rows.truncate(top);
+/// Drops all but the `top` smallest rows, of which there are more; the key of the largest that is kept.
+fn keep_first(rows: &mut Vec<Keyed>, top: usize) -> Option<Vec<u8>> {
+    let last = top.checked_sub(1);
+    if let Some(last) = last {
+        rows.select_nth_unstable_by(last, |a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     }
+    rows.truncate(top);
+    last.map(|last| rows[last].0.clone())
 }
 
 /// Sorts the rows and writes them: each with its key in front, as one more value.

@@ -115,9 +115,9 @@ pub struct AggregateState(pub(super) SoFar);
 #[derive(Clone, Debug)]
 pub(super) enum SoFar {
     Count(u64),
-    /// Sum of exact numbers; integers by themselves until they do not fit.
+    /// Sum of exact numbers: in units of the argument's last digit, and what does not fit there.
     Exact {
-        integers: i128,
+        units: i128,
         decimals: Decimal,
         count: u64,
     },
@@ -262,14 +262,17 @@ impl Aggregate {
         }
     }
 
+    /// MIN, MAX: whether a value that is in this order beside the best so far is better.
+    pub(crate) fn prefers(&self, order: Ordering) -> bool {
+        order == if self.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater }
+    }
+
     /// An empty group.
     pub fn start(&self) -> AggregateState {
         use AggregateFunction::*;
         let so_far = match self.function {
             Count => SoFar::Count(0),
-            Sum | Avg if self.ty.kind == Kind::Decimal => {
-                SoFar::Exact { integers: 0, decimals: Decimal::ZERO, count: 0 }
-            }
+            Sum | Avg if self.ty.kind == Kind::Decimal => SoFar::Exact { units: 0, decimals: Decimal::ZERO, count: 0 },
             Sum | Avg => SoFar::Double { sum: 0.0, count: 0 },
             Min | Max => SoFar::One(None),
             BitAnd | BitOr | BitXor => SoFar::Bits(BitsSoFar::start(self.function, &self.ty)),
@@ -313,6 +316,24 @@ impl Aggregate {
         Ok(Some(value))
     }
 
+    /// Digits after the point of the units that a sum is kept in.
+    pub(crate) fn scale_of_sum(&self) -> u8 {
+        let ty = &self.args[0].ty;
+        if ty.kind == Kind::Decimal { ty.decimals.min(types::decimal::MAX_SCALE) } else { 0 }
+    }
+
+    /// An exact number in such units, if it is one.
+    fn units(&self, value: &Value) -> Option<i128> {
+        let scale = self.scale_of_sum();
+        let whole = |n: i128| if scale == 0 { Some(n) } else { n.checked_mul(10i128.checked_pow(scale.into())?) };
+        match value {
+            Value::Int(n) => whole((*n).into()),
+            Value::UInt(n) => whole((*n).into()),
+            Value::Decimal(n) => n.units(scale),
+            _ => None,
+        }
+    }
+
     /// Takes a row away that was taken in, of what is exact: COUNT, sums of exact numbers, BIT_XOR of numbers.
     pub(super) fn take_away(
         &self,
@@ -327,13 +348,12 @@ impl Aggregate {
         let Some(value) = self.counted(row, ctx)? else { return Ok(()) };
         match &mut state.0 {
             SoFar::Count(count) => *count -= 1,
-            SoFar::Exact { integers, decimals, count } => {
+            SoFar::Exact { units, decimals, count } => {
                 *count -= 1;
-                match &*value {
-                    Value::Int(n) => *integers -= *n as i128,
-                    Value::UInt(n) => *integers -= *n as i128,
-                    other => {
-                        let n = coerce::to_decimal(other, ctx)?.unwrap_or_default();
+                match self.units(&value).and_then(|n| units.checked_sub(n)) {
+                    Some(less) => *units = less,
+                    None => {
+                        let n = coerce::to_decimal(&value, ctx)?.unwrap_or_default();
                         *decimals = decimals.subtract(&n).ok_or_else(too_great)?;
                     }
                 }
@@ -375,13 +395,12 @@ impl Aggregate {
     fn add_value(&self, so_far: &mut SoFar, value: &Value, ctx: &EvalContext<'_>) -> Result<(), SqlError> {
         match so_far {
             SoFar::Count(count) => *count += 1,
-            SoFar::Exact { integers, decimals, count } => {
+            SoFar::Exact { units, decimals, count } => {
                 *count += 1;
-                match value {
-                    Value::Int(n) => *integers += *n as i128,
-                    Value::UInt(n) => *integers += *n as i128,
-                    other => {
-                        let n = coerce::to_decimal(other, ctx)?.unwrap_or_default();
+                match self.units(value).and_then(|n| units.checked_add(n)) {
+                    Some(more) => *units = more,
+                    None => {
+                        let n = coerce::to_decimal(value, ctx)?.unwrap_or_default();
                         *decimals = decimals.add(&n).ok_or_else(too_great)?;
                     }
                 }
@@ -391,9 +410,7 @@ impl Aggregate {
                 *count += 1;
             }
             SoFar::One(best) => {
-                let is_min = self.function == AggregateFunction::Min;
-                let wanted = if is_min { Ordering::Less } else { Ordering::Greater };
-                if best.as_ref().is_none_or(|best| self.order(value, best) == wanted) {
+                if best.as_ref().is_none_or(|best| self.prefers(self.order(value, best))) {
                     *best = Some(value.clone());
                 }
             }
@@ -497,9 +514,9 @@ impl Aggregate {
         Ok(match state.0 {
             SoFar::Count(count) => Value::Int(count as i64),
             SoFar::Exact { count: 0, .. } | SoFar::Double { count: 0, .. } => Value::Null,
-            SoFar::Exact { integers, decimals, count } => {
-                let integers = integers.to_string().parse::<Decimal>().map_err(|_| too_great())?;
-                let sum = integers.add(&decimals).ok_or_else(too_great)?;
+            SoFar::Exact { units, decimals, count } => {
+                let units = Decimal::from_units(units, self.scale_of_sum()).ok_or_else(too_great)?;
+                let sum = units.add(&decimals).ok_or_else(too_great)?;
                 let result = match self.function {
                     Avg => sum.divide(&Decimal::from(count), self.ty.decimals),
                     _ => sum.rounded(self.ty.decimals, types::decimal::Rounding::HalfUp),

@@ -235,7 +235,8 @@ fn param<'a>(number: usize, ctx: &EvalContext<'a>) -> Result<&'a Value, SqlError
     ctx.params.get(number).ok_or_else(missing)
 }
 
-fn decides(op: CompareOp, order: Ordering) -> bool {
+/// Whether an operator holds for two values in this order.
+pub(crate) fn decides(op: CompareOp, order: Ordering) -> bool {
     match op {
         CompareOp::Eq | CompareOp::NullSafeEq => order == Ordering::Equal,
         CompareOp::NotEq => order != Ordering::Equal,

@@ -1,6 +1,8 @@
 //! LIKE: `%` is any text, `_` any character, and the escape character takes the next one as it is.
 
 use base::SqlError;
+use bytes::Bytes;
+use memchr::memmem;
 use types::{CollationId, collation};
 
 /// Whether the text is what the pattern describes. Characters are equal as the collation says, one by one.
@@ -23,6 +25,100 @@ pub(crate) fn like_counted(
         None => b"",
     };
     Matcher { escape, collation, binary: collation == CollationId::BINARY }.matches(text, pattern, worked)
+}
+
+/// A pattern that many texts are compared with. Texts of ASCII beside a pattern of ASCII without `_` are folded, so that characters
+/// are equal where their bytes are, and searched for what stands between the `%`.
+pub(crate) struct Pattern {
+    pattern: Bytes,
+    escape: Option<char>,
+    collation: CollationId,
+    ascii: Option<AsciiPattern>,
+}
+
+/// Characters of ASCII that are no control characters.
+const PRINTABLE: std::ops::RangeInclusive<u8> = b' '..=b'~';
+
+/// What stands between the `%` of a pattern.
+struct AsciiPattern {
+    fold: [u8; 128],
+    /// What can be printed is folded by making letters upper case.
+    folds_case: bool,
+    /// What the text begins with.
+    begin: Vec<u8>,
+    /// What follows, each somewhere behind the one before.
+    middle: Vec<memmem::Finder<'static>>,
+    /// What it ends with; without a `%` there is none, and `begin` is all of it.
+    end: Option<Vec<u8>>,
+}
+
+impl Pattern {
+    pub(crate) fn new(pattern: &Bytes, escape: Option<char>, collation: CollationId) -> Self {
+        let ascii = AsciiPattern::new(pattern, escape, collation);
+        Pattern { pattern: pattern.clone(), escape, collation, ascii }
+    }
+
+    /// As [`like_counted`]. `scratch` is memory to be used again.
+    pub(crate) fn matches(&self, text: &[u8], scratch: &mut Vec<u8>) -> bool {
+        match &self.ascii {
+            Some(ascii) if text.is_ascii() => ascii.matches(text, scratch),
+            _ => like(text, &self.pattern, self.escape, self.collation),
+        }
+    }
+}
+
+impl AsciiPattern {
+    fn new(pattern: &[u8], escape: Option<char>, collation: CollationId) -> Option<Self> {
+        let mut buffer = [0; 4];
+        let escape = escape.map_or(&b""[..], |escape| escape.encode_utf8(&mut buffer).as_bytes());
+        let matcher = Matcher { escape, collation, binary: collation == CollationId::BINARY };
+        let fold = ascii_fold(&matcher);
+        let mut parts = vec![Vec::new()];
+        let mut rest = pattern;
+        while let Some((element, after)) = matcher.element(rest) {
+            match element {
+                Element::Any => parts.push(Vec::new()),
+                Element::One => return None,
+                Element::Char(&[char]) if char.is_ascii() => parts.last_mut()?.push(fold[usize::from(char)]),
+                Element::Char(_) => return None,
+            }
+            rest = after;
+        }
+        let end = if parts.len() > 1 { parts.pop() } else { None };
+        let mut parts = parts.into_iter();
+        let begin = parts.next()?;
+        let middle = parts.filter(|part| !part.is_empty());
+        let middle = middle.map(|part| memmem::Finder::new(&part).into_owned()).collect();
+        let folds_case = { PRINTABLE }.all(|byte| fold[usize::from(byte)] == byte.to_ascii_uppercase());
+        Some(AsciiPattern { fold, folds_case, begin, middle, end })
+    }
+
+    fn matches(&self, text: &[u8], scratch: &mut Vec<u8>) -> bool {
+        scratch.clear();
+        if self.folds_case && text.iter().all(|byte| PRINTABLE.contains(byte)) {
+            scratch.extend_from_slice(text);
+            scratch.make_ascii_uppercase();
+        } else {
+            scratch.extend(text.iter().map(|&byte| self.fold[usize::from(byte & 127)]));
+        }
+        let Some(mut rest) = scratch.strip_prefix(&self.begin[..]) else { return false };
+        let Some(end) = &self.end else { return rest.is_empty() };
+        for part in &self.middle {
+            let Some(at) = part.find(rest) else { return false };
+            rest = &rest[at + part.needle().len()..];
+        }
+        rest.ends_with(end)
+    }
+}
+
+/// For each character of ASCII the first that is equal to it.
+fn ascii_fold(matcher: &Matcher<'_>) -> [u8; 128] {
+    let mut fold = [0; 128];
+    for byte in 0..128u8 {
+        let same = (0..byte).find(|&other| fold[usize::from(other)] == other && matcher.equal(&[byte], &[other]));
+        fold[usize::from(byte)] = same.unwrap_or(byte);
+    }
+    fold
 }
 
 /// So many characters are compared before they are counted.
@@ -177,5 +273,20 @@ mod tests {
         assert!(!like(b"A", b"a", None, CollationId::BINARY));
         assert_eq!(like_prefix(b"ab\\_c%", Some('\\')), (b"ab_c".to_vec(), true));
         assert_eq!(like_prefix(b"ab_c%", Some('\\')), (b"ab".to_vec(), false));
+    }
+    #[test]
+    fn a_pattern_for_many_texts_is_no_other() {
+        let texts = ["", "a", "A", "ab", "Abc", "xabcx", "aXbXc", "a%b", "abab", "a b", "bca", "ä", "aä", "ab\u{1}c"];
+        let patterns =
+            ["", "%", "a", "a%", "%a", "%b%", "a%b%c", "%a%b", "ab%ab", "a\\%b", "%%b%%", "a_", "ä%", "%bc%a", "abc"];
+        let collations = ["utf8mb4_0900_ai_ci", "utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_0900_as_cs", "binary"];
+        for collation in collations.map(|name| types::collation::by_name(name).unwrap()) {
+            for (text, pattern) in texts.iter().flat_map(|text| patterns.map(|pattern| (*text, pattern))) {
+                let compiled = Pattern::new(&Bytes::from_static(pattern.as_bytes()), Some('\\'), collation);
+                let expected = like(text.as_bytes(), pattern.as_bytes(), Some('\\'), collation);
+                let found = compiled.matches(text.as_bytes(), &mut Vec::new());
+                assert_eq!(found, expected, "{text:?} LIKE {pattern:?} in {}", collation.name());
+            }
+        }
     }
 }

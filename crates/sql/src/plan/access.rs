@@ -9,9 +9,10 @@ use engine::Table;
 use syntax::ast::{IndexHintKind, IndexHintScope};
 use types::{ColumnType, TableDef};
 
+use crate::bind::columns::ColumnId;
 use crate::bind::tree::{BoundTable, TableSource};
 use crate::expr::build::is_constant_beside;
-use crate::expr::{Constancy, Expr, Kind};
+use crate::expr::{CompareOp, Constancy, Expr, ExprKind, Kind};
 use crate::plan::conditions::{Asked, Condition, TableSet};
 use crate::plan::statistics::Known;
 
@@ -122,6 +123,8 @@ pub(crate) struct TableFacts {
     pub(crate) counted: Vec<Option<f64>>,
     /// What is known of its contents.
     pub(crate) known: Known,
+    /// Nothing but the number of its rows is wanted, which trees know of ranges: its columns by their numbers in the statement.
+    pub(crate) only_counted: Option<Vec<(usize, ColumnId)>>,
 }
 
 impl TableFacts {
@@ -140,6 +143,7 @@ impl TableFacts {
             for_groups: allowed(IndexHintScope::GroupBy),
             counted: vec![None; table.def.indexes.len()],
             known: Known::default(),
+            only_counted: None,
         })
     }
 
@@ -228,8 +232,19 @@ impl TableFacts {
         let access = self.access(index, parts);
         let rows = self.estimate(&access, needs);
         let mut path = Path { access, covered, rows, cost: 0.0, needs };
-        path.cost = path.cost_of(rows);
+        path.cost = path.cost_of(if self.is_counted(&path, conditions) { 0.0 } else { rows });
         path
+    }
+
+    /// Whether the rows of a path need not be read, since only their number is wanted.
+    fn is_counted(&self, path: &Path, conditions: &[&Condition]) -> bool {
+        let Some(columns) = &self.only_counted else { return false };
+        let column_of = |expr: &Expr| {
+            let id = expr.as_column()?;
+            columns.iter().find(|(_, other)| *other == id).map(|(column, _)| *column)
+        };
+        let exprs: Vec<&Expr> = conditions.iter().map(|condition| &condition.expr).collect();
+        path.covered != Covered::Fetch && are_ranges(&path.access.parts, &exprs, &column_of)
     }
 
     fn estimate(&self, access: &IndexAccess, needs: TableSet) -> f64 {
@@ -313,6 +328,53 @@ fn is_exact(ty: &ColumnType, intervals: &[Interval]) -> bool {
 
 pub(crate) fn is_point(interval: &Interval) -> bool {
     matches!(interval, Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null)
+}
+
+/// Whether the ranges of an access hold exactly the rows for which the conditions do: each part has a condition of its own, or two that bound
+/// it from both sides, and there is no other.
+pub(crate) fn are_ranges(
+    parts: &[PartRange],
+    conditions: &[&Expr],
+    column_of: &dyn Fn(&Expr) -> Option<usize>,
+) -> bool {
+    let mut left = conditions.len();
+    let is_exact = parts.iter().all(|part| {
+        let of_part = |condition: &&&Expr| bounded(condition).and_then(column_of) == Some(part.column);
+        let own: Vec<&&Expr> = conditions.iter().filter(of_part).collect();
+        left = left.saturating_sub(own.len());
+        part.exact
+            && match own[..] {
+                [_] => true,
+                [one, other] => {
+                    let is_between = matches!(part.intervals[..], [Interval::Span { lower: Some(_), upper: Some(_) }]);
+                    is_between && is_lower(one).zip(is_lower(other)).is_some_and(|(one, other)| one != other)
+                }
+                _ => false,
+            }
+    });
+    is_exact && left == 0
+}
+
+/// The column that a condition asks a range of.
+fn bounded(condition: &Expr) -> Option<&Expr> {
+    match &condition.kind {
+        ExprKind::Compare { op: CompareOp::NotEq | CompareOp::NullSafeEq, .. } => None,
+        ExprKind::Compare { args, .. } => args.iter().find(|arg| arg.as_column().is_some()),
+        ExprKind::Between { args } => Some(&args[0]),
+        ExprKind::In { value, .. } => Some(value),
+        _ => None,
+    }
+}
+
+/// Whether a comparison bounds its column from below; `None` if it is no bound of one side.
+fn is_lower(condition: &Expr) -> Option<bool> {
+    let ExprKind::Compare { op, args } = &condition.kind else { return None };
+    let op = if args[0].as_column().is_some() { *op } else { op.mirrored() };
+    match op {
+        CompareOp::Greater | CompareOp::GreaterEq => Some(true),
+        CompareOp::Less | CompareOp::LessEq => Some(false),
+        _ => None,
+    }
 }
 
 /// Whether all values of a path are known when the statement is planned, so that its rows can be counted.

@@ -17,7 +17,7 @@ use crate::bind::tree::{
     SubqueryKind, TableSource,
 };
 use crate::exec::ranges::key_ranges;
-use crate::expr::{EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
+use crate::expr::{Aggregate, AggregateFunction, EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
@@ -239,12 +239,14 @@ async fn table_facts(
             all.push(None);
             continue;
         };
-        let read = used_of(columns, used, bound).into_iter().map(|(column, _)| column).collect();
+        let used = used_of(columns, used, bound);
+        let read = used.iter().map(|(column, _)| *column).collect();
         let rows = context.engine.estimate_rows(table);
         let Some(mut facts) = TableFacts::new(bound, rows, read, bound.image.is_some()) else {
             all.push(None);
             continue;
         };
+        facts.only_counted = counts_rows(block).then_some(used);
         // No count could make another way better than to the one row.
         if !facts.has_unique_point(number, &conditions) {
             count_ranges(context, number, &conditions, &mut facts).await?;
@@ -254,6 +256,19 @@ async fn table_facts(
         all.push(Some(facts));
     }
     Ok(all)
+}
+
+/// Whether a block gives nothing but the number of its one table's rows.
+fn counts_rows(block: &Block) -> bool {
+    let counts = |grouping: &Grouping| {
+        let is_count = |call: &Aggregate| {
+            call.function == AggregateFunction::Count
+                && !call.distinct
+                && call.args.iter().all(|arg| arg.slots().is_empty())
+        };
+        grouping.keys.is_empty() && grouping.aggregates.iter().all(|aggregate| is_count(&aggregate.call))
+    };
+    block.tables.len() == 1 && block.grouping.as_ref().is_some_and(counts)
 }
 
 fn all_conditions<'n>(nest: &'n Nest, out: &mut Vec<&'n Condition>) {
@@ -417,7 +432,12 @@ fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<
     }
     if block.distinct {
         node = apply_for((block, columns), node, block.select.iter(), &mut applied);
-        node = Node::Distinct { input: Box::new(node), keys: block.select.clone() };
+        let keys = block.select.clone();
+        let together =
+            !is_grouped && block.windows.is_empty() && arrives_grouped((block, columns), &node, &keys, facts);
+        // Those that find no room in memory come after the others.
+        ordered &= together || block.order.is_empty();
+        node = Node::Distinct { input: Box::new(node), keys, together };
     }
     let limit = std::mem::take(&mut block.limit);
     if !ordered && !block.order.is_empty() {

@@ -220,6 +220,8 @@ pub(crate) enum Node {
     Distinct {
         input: Box<Node>,
         keys: Vec<Expr>,
+        /// Rows with equal keys come one after the other.
+        together: bool,
     },
     /// With a limit, only so many of the first rows are kept.
     Sort {

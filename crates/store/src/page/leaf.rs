@@ -196,6 +196,13 @@ impl Page {
         }
     }
 
+    /// The value of a row if it is here.
+    #[inline]
+    pub(crate) fn inline_value(&self, entry: usize) -> Option<&[u8]> {
+        let (_, value, end, overflow) = self.row_bounds(entry);
+        (!overflow).then(|| &self[value..end])
+    }
+
     /// The reference to a value that is elsewhere.
     pub(crate) fn overflow(&self, entry: usize) -> Option<Overflow> {
         let (_, value, end, overflow) = self.row_bounds(entry);

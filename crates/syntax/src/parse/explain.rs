@@ -1,6 +1,7 @@
 //! EXPLAIN of a statement, of a table, and of what another connection runs.
 
 use crate::Token;
+use crate::ast::Place;
 use base::{SqlError, codes};
 
 use super::Parsed;
@@ -27,7 +28,7 @@ pub(super) fn explain(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         true => Some(tokens.any_word()?),
         false => None,
     };
-    let start = tokens.offset();
+    let start = Place(tokens.offset());
     let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
     let statement = match word.as_str() {
         "SELECT" | "WITH" | "VALUES" | "TABLE" => query(tokens)?,

@@ -183,7 +183,7 @@ pub struct Explain {
     /// FOR SCHEMA: the default database of its names.
     pub schema: Option<String>,
     /// Where its statement begins in the text.
-    pub start: usize,
+    pub start: sql::Place,
     /// Query, insert, update or delete.
     pub statement: Box<Statement>,
 }

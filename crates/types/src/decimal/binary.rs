@@ -9,7 +9,7 @@
 //!                  -1234567890.1234    fe f2 04 c7 2d fb 2d                         7e f2 04 c7 2d fb 2d
 //! ```
 
-use super::{DIGITS, Decimal, POWERS, Rounding, WORDS, words_of};
+use super::{BASE, DIGITS, Decimal, POWERS, Rounding, WORDS, words_of};
 
 /// Bytes that 0 to 9 digits take.
 const BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
@@ -79,6 +79,82 @@ impl Decimal {
         }
         let decimal = Decimal { words, int_words: int_words as u8, scale, negative: false };
         Some(if negative { decimal.negated() } else { decimal })
+    }
+}
+
+/// The number that these bytes of a column are, in units of its last digit. `None` if they are no number of up to 38 digits.
+pub fn read_units(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
+    let mut bytes = bytes.get(..size(precision, scale))?;
+    let negative = bytes.first()? & 0x80 == 0;
+    let mask = if negative { 0xff } else { 0 };
+    let mut first_bit = 0x80;
+    let mut take = |digits: u8| {
+        let (head, tail) = bytes.split_at(BYTES[digits as usize]);
+        bytes = tail;
+        let fold = |n: u32, &byte: &u8| n << 8 | u32::from(byte ^ std::mem::take(&mut first_bit) ^ mask);
+        let word = head.iter().fold(0, fold);
+        (word < POWERS[digits as usize]).then_some(word)
+    };
+    let int_digits = precision - scale;
+    let mut units = 0i128;
+    for place in 0..words_of(int_digits) {
+        let digits = if place == 0 { first_digits(int_digits) } else { DIGITS };
+        units = units.checked_mul(BASE.into())? + i128::from(take(digits)?);
+    }
+    let mut left = scale;
+    while left > 0 {
+        let digits = left.min(DIGITS);
+        units = units.checked_mul(POWERS[digits as usize].into())? + i128::from(take(digits)?);
+        left -= digits;
+    }
+    Some(if negative { -units } else { units })
+}
+
+impl Decimal {
+    /// The number that is so many units of the last of `scale` digits after the point; `None` if it has too many digits.
+    pub fn from_units(units: i128, scale: u8) -> Option<Decimal> {
+        let mut rest = units.unsigned_abs();
+        let mut number = Decimal { words: [0; WORDS], int_words: 0, scale, negative: units < 0 };
+        // Words from the last one on: the first of them may be a part of a word.
+        let mut words = [0; WORDS];
+        let mut count = 0;
+        let mut left = scale % DIGITS;
+        let mut fraction = words_of(scale);
+        while rest > 0 || fraction > 0 {
+            let base = if left > 0 { POWERS[left as usize] } else { BASE };
+            let word = (rest % u128::from(base)) as u32 * (BASE / base);
+            rest /= u128::from(base);
+            left = 0;
+            *words.get_mut(count)? = word;
+            count += 1;
+            fraction = fraction.saturating_sub(1);
+        }
+        number.int_words = (count - words_of(scale)) as u8;
+        for (to, from) in number.words.iter_mut().zip(words[..count].iter().rev()) {
+            *to = *from;
+        }
+        Some(number)
+    }
+
+    /// How many units of the last of `scale` digits after the point it is; `None` if it has more digits there, or too many.
+    pub fn units(&self, scale: u8) -> Option<i128> {
+        let own = self.scale;
+        let mut units = 0i128;
+        for &word in &self.words[..usize::from(self.int_words)] {
+            units = units.checked_mul(BASE.into())?.checked_add(word.into())?;
+        }
+        let mut left = own;
+        for &word in self.frac_part() {
+            let digits = left.min(DIGITS);
+            units = units.checked_mul(POWERS[digits as usize].into())?;
+            units = units.checked_add((word / POWERS[(DIGITS - digits) as usize]).into())?;
+            left -= digits;
+        }
+        let units = match scale.checked_sub(own) {
+            Some(more) => units.checked_mul(10i128.checked_pow(more.into())?)?,
+            None => return None,
+        };
+        Some(if self.negative { -units } else { units })
     }
 }
 

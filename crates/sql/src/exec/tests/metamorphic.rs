@@ -131,6 +131,47 @@ fn every_index_gives_the_same_rows() {
     }
 }
 
+/// A condition of those, or one of two columns or of a pattern, or that neither holds nor not where something is NULL.
+fn any_condition(random: &mut StdRng) -> String {
+    let pairs = ["a < b", "a <> b", "b >= id", "d = d", "u > a", "at <= at", "a = u"];
+    let patterns = ["'%b%'", "'a%c'", "'_%'", "'%é'", "'%\\\\%'", "'b%'", "''"];
+    let one = match random.random_range(0..5) {
+        0 => pairs[random.random_range(0..pairs.len())].to_owned(),
+        1 => format!("s LIKE {}", patterns[random.random_range(0..patterns.len())]),
+        _ => condition(random, 1),
+    };
+    let one = if random.random_range(0..3) == 0 { format!("NOT ({one})") } else { one };
+    if random.random_range(0..3) == 0 { format!("{one} AND {}", condition(random, 0)) } else { one }
+}
+
+/// Groups are computed from images where rows are not locked, and from values where they are.
+#[test]
+fn images_say_what_values_say() {
+    let aggregates = "COUNT(*), COUNT(a), SUM(a), AVG(b), SUM(d), AVG(d), SUM(u), MIN(s), MAX(s), MIN(at), MAX(at), MIN(d), MAX(b), \
+         SUM(d * (1 - d)), SUM(d + a), AVG(a - d), COUNT(s)";
+    let groups = ["", "a", "s", "b, u", "at", "d, s"];
+    for seed in 21..=24 {
+        let random = &mut StdRng::seed_from_u64(seed);
+        let fixture = table(random);
+        for _ in 0..60 {
+            let condition = any_condition(random);
+            let keys = groups[random.random_range(0..groups.len())];
+            let query = match keys {
+                "" => format!("SELECT {aggregates} FROM t WHERE {condition}"),
+                keys => format!("SELECT {keys}, {aggregates} FROM t WHERE {condition} GROUP BY {keys} ORDER BY {keys}"),
+            };
+            let expected = fixture.run(&format!("{query} FOR SHARE"));
+            assert_eq!(fixture.run(&query), expected, "seed {seed}: {query}");
+            let index = INDEXES[random.random_range(0..INDEXES.len())];
+            let by_index = query.replace(" FROM t ", &format!(" FROM t FORCE INDEX ({index}) "));
+            let expected = fixture.run(&format!("{by_index} FOR SHARE"));
+            assert_eq!(fixture.run(&by_index), expected, "seed {seed}: {by_index}");
+            let count = format!("SELECT COUNT(*) FROM t WHERE {condition}");
+            assert_eq!(fixture.run(&count), fixture.run(&format!("{count} FOR SHARE")), "seed {seed}: {count}");
+        }
+    }
+}
+
 /// Joins in one order by look-ups, in the other by hash or pairs.
 #[test]
 fn every_join_order_gives_the_same_rows() {

@@ -7,9 +7,10 @@
 use std::sync::Arc;
 
 use crate::dml::InsertSource;
-use crate::exec::measured::Counters;
+use crate::exec::measured::{Counters, only_counts};
 use crate::expr::Expr;
 use crate::plan::PlanKind;
+use crate::plan::explain::names::find;
 use crate::plan::explain::table::is_implied;
 use crate::plan::node::{
     AccessNode, BlockPlan, MeasuredNode, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SetCounters,
@@ -33,8 +34,14 @@ pub(super) fn measure(kind: &mut PlanKind) -> Vec<Arc<Counters>> {
     measure.all
 }
 
-/// A block's tables, and its slots.
-type Of<'a> = (&'a [PlannedTable], &'a [SlotSource]);
+/// What there is to know of a block.
+#[derive(Clone, Copy)]
+struct Of<'a> {
+    tables: &'a [PlannedTable],
+    slots: &'a [SlotSource],
+    /// It only counts rows, and reads none.
+    is_count: bool,
+}
 
 struct Measure {
     all: Vec<Arc<Counters>>,
@@ -64,7 +71,13 @@ impl Measure {
     }
 
     fn block(&mut self, block: &mut BlockPlan) {
-        self.node(&mut block.root, (&block.tables, &block.slots));
+        let aggregate = find(&block.root, &|node| match node {
+            Node::Aggregate(aggregate) => Some(&**aggregate),
+            _ => None,
+        });
+        let is_count = aggregate.is_some_and(|aggregate| only_counts(block, aggregate));
+        let of = Of { tables: &block.tables, slots: &block.slots, is_count };
+        self.node(&mut block.root, of);
         let subqueries = block.subqueries.iter_mut().filter_map(|subquery| subquery.query.as_mut());
         subqueries.for_each(|query| self.query(query, false));
         for table in &mut block.tables {
@@ -95,6 +108,7 @@ impl Measure {
             | Node::Distinct { input, .. }
             | Node::Sort { input, .. }
             | Node::Limit { input, .. } => self.node(input, of),
+            Node::Aggregate(_) if of.is_count => {}
             Node::Aggregate(aggregate) => self.node(&mut aggregate.input, of),
             Node::Window(window) => self.node(&mut window.input, of),
         }
@@ -108,7 +122,7 @@ impl Measure {
 }
 
 /// Takes the conditions of an access away that may be checked behind it, but for those that its look-up makes true.
-fn parted(access: &mut AccessNode, (tables, slots): Of<'_>) -> Vec<Expr> {
+fn parted(access: &mut AccessNode, Of { tables, slots, .. }: Of<'_>) -> Vec<Expr> {
     if access.lock.is_some() || matches!(tables[access.table].source, PlannedSource::Virtual(_)) {
         return Vec::new();
     }

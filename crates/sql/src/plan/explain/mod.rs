@@ -107,7 +107,7 @@ pub(crate) fn explain(context: &PlanContext<'_>, plan: Plan, explain: &Explain) 
         let rows = table::table_rows(&plan.kind).iter().map(table::TableRow::values).collect();
         return Ok(Plan { kind: PlanKind::Rows(rows), locks: Vec::new(), columns: table_columns(collation), ..plan });
     }
-    let query = query_text(context.text, explain.start);
+    let query = query_text(context.text, explain.start.0);
     let columns = if explain.into.is_some() { Vec::new() } else { vec![text_column(collation)] };
     let (kind, locks) = if explain.analyze {
         (ExplainPlan::measuring(plan.kind, printed, query, explain.into.clone()), plan.locks)

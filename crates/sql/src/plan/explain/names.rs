@@ -211,7 +211,7 @@ fn schema_of(table: &PlannedTable) -> String {
 }
 
 /// What is found in the nodes above the joins.
-fn find<'n, T>(node: &'n Node, look: &dyn Fn(&'n Node) -> Option<T>) -> Option<T> {
+pub(super) fn find<'n, T>(node: &'n Node, look: &dyn Fn(&'n Node) -> Option<T>) -> Option<T> {
     if let Some(found) = look(node) {
         return Some(found);
     }

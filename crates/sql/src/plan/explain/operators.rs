@@ -2,11 +2,14 @@
 
 use types::json::Json;
 
+use crate::exec::measured::only_counts;
 use crate::expr::Expr;
 use crate::plan::explain::build::{Builder, limited, sorted};
 use crate::plan::explain::names::Names;
 use crate::plan::explain::shown::{Expected, Shown, text, texts};
-use crate::plan::node::{AggregateNode, HashKey, JoinMethod, JoinNode, JoinRows, Node, WindowNode};
+use crate::plan::node::{
+    AccessMethod, AggregateNode, HashKey, JoinMethod, JoinNode, JoinRows, Node, PlannedSource, WindowNode,
+};
 
 impl Builder {
     pub(super) fn operator(&mut self, node: &Node, names: &Names<'_>) -> Shown {
@@ -103,6 +106,9 @@ impl Builder {
     }
 
     fn aggregate(&mut self, aggregate: &AggregateNode, names: &Names<'_>) -> Shown {
+        if let Some(counted) = counted_table(aggregate, names) {
+            return counted;
+        }
         let input = self.node(&aggregate.input, names);
         let functions: Vec<String> = aggregate.aggregates.iter().map(|(call, _)| names.aggregate(call)).collect();
         let has_keys = !aggregate.keys.is_empty();
@@ -144,6 +150,22 @@ impl Builder {
         }
         shown.over(vec![input]).expecting(expected)
     }
+}
+
+/// A table whose rows are counted, all of them.
+fn counted_table(aggregate: &AggregateNode, names: &Names<'_>) -> Option<Shown> {
+    let Node::Access(access) = &aggregate.input else { return None };
+    let AccessMethod::Index(index, _) = &access.method else { return None };
+    let is_all = index.parts.is_empty() && access.filter.is_empty();
+    if !is_all || !only_counts(names.block, aggregate) {
+        return None;
+    }
+    let table = &names.block.tables[access.table];
+    let PlannedSource::Base(base) = &table.source else { return None };
+    let shown = Shown::of("count_rows", format!("Count rows in {}", table.alias));
+    let shown = shown.with("table_name", text(&base.def.name));
+    let shown = if base.def.name == *table.alias { shown } else { shown.with("alias", text(&table.alias)) };
+    Some(table.schema.iter().fold(shown, |shown, schema| shown.with("schema_name", text(schema))))
 }
 
 /// Which part of an access's rows its conditions leave, if they are not checked while it reads.

@@ -1,0 +1,112 @@
+//! Conditions on images.
+
+use bytes::Bytes;
+use types::{CollationId, TypeError, collation};
+
+use crate::exec::image::ImageOf;
+use crate::expr::pattern::Pattern;
+use crate::expr::{CompareOp, decides};
+
+/// A condition that holds or does not; what is neither, for NULLs, does not.
+pub(crate) enum ImageCondition {
+    /// Of no row.
+    Never,
+    /// A column's rank is in one of these, ascending and apart, both ends included.
+    Ranks {
+        place: usize,
+        ranges: Vec<(u64, u64)>,
+    },
+    /// A column is NULL, or is not.
+    Null {
+        place: usize,
+        wanted: bool,
+    },
+    /// Two columns of the same kind.
+    Columns {
+        left: usize,
+        op: CompareOp,
+        right: usize,
+    },
+    /// A text beside a constant.
+    Text {
+        place: usize,
+        op: CompareOp,
+        value: Bytes,
+        collation: CollationId,
+    },
+    /// A text is among these, or among none of them.
+    OneOf {
+        place: usize,
+        values: Vec<Bytes>,
+        collation: CollationId,
+        wanted: bool,
+    },
+    /// LIKE, NOT LIKE
+    Like {
+        place: usize,
+        pattern: Box<Pattern>,
+        wanted: bool,
+    },
+    All(Vec<ImageCondition>),
+    Any(Vec<ImageCondition>),
+}
+
+impl ImageCondition {
+    /// Whether it holds for an image. `scratch` is memory to be used again.
+    pub(crate) fn holds(&self, of: &ImageOf, image: &[u8], scratch: &mut Vec<u8>) -> Result<bool, TypeError> {
+        Ok(match self {
+            ImageCondition::Never => false,
+            ImageCondition::Ranks { place, ranges } => {
+                of.field(*place).rank(image)?.is_some_and(|rank| is_within(rank, ranges))
+            }
+            ImageCondition::Null { place, wanted } => of.field(*place).bytes(image)?.is_none() == *wanted,
+            ImageCondition::Columns { left, op, right } => {
+                let ranks = of.field(*left).rank(image)?.zip(of.field(*right).rank(image)?);
+                ranks.is_some_and(|(left, right)| decides(*op, left.cmp(&right)))
+            }
+            ImageCondition::Text { place, op, value, collation } => {
+                let text = of.field(*place).content(image)?;
+                text.is_some_and(|text| match op {
+                    CompareOp::Eq => collation::equal(*collation, text, value),
+                    CompareOp::NotEq => !collation::equal(*collation, text, value),
+                    op => decides(*op, collation::compare(*collation, text, value)),
+                })
+            }
+            ImageCondition::OneOf { place, values, collation, wanted } => {
+                let text = of.field(*place).content(image)?;
+                let is_one = |text| values.iter().any(|value| collation::equal(*collation, text, value));
+                text.is_some_and(|text| is_one(text) == *wanted)
+            }
+            ImageCondition::Like { place, pattern, wanted } => {
+                let text = of.field(*place).content(image)?;
+                text.is_some_and(|text| pattern.matches(text, scratch) == *wanted)
+            }
+            ImageCondition::All(parts) => {
+                for part in parts {
+                    if !part.holds(of, image, scratch)? {
+                        return Ok(false);
+                    }
+                }
+                true
+            }
+            ImageCondition::Any(parts) => {
+                for part in parts {
+                    if part.holds(of, image, scratch)? {
+                        return Ok(true);
+                    }
+                }
+                false
+            }
+        })
+    }
+}
+
+fn is_within(rank: u64, ranges: &[(u64, u64)]) -> bool {
+    match ranges {
+        [(from, to)] => (*from..=*to).contains(&rank),
+        ranges => {
+            let after = ranges.partition_point(|(from, _)| *from <= rank);
+            after.checked_sub(1).is_some_and(|at| rank <= ranges[at].1)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+//! States of aggregates that are not fed with rows: by what was read of images, and by other states.
+
+use types::Value;
+
+use crate::expr::aggregate::SoFar;
+use crate::expr::{Aggregate, AggregateState};
+
+impl AggregateState {
+    /// COUNT: so many rows more.
+    #[inline]
+    pub(crate) fn add_count(&mut self, rows: u64) {
+        if let SoFar::Count(count) = &mut self.0 {
+            *count += rows;
+        }
+    }
+
+    /// SUM, AVG of exact numbers: one more, in units as [`Aggregate::scale_of_sum`] says. False if it does not fit, and nothing was added.
+    #[inline]
+    pub(crate) fn add_units(&mut self, number: i128) -> bool {
+        let SoFar::Exact { units, count, .. } = &mut self.0 else { return false };
+        let Some(sum) = units.checked_add(number) else { return false };
+        *units = sum;
+        *count += 1;
+        true
+    }
+
+    /// SUM, AVG of floating-point numbers: one more.
+    #[inline]
+    pub(crate) fn add_double(&mut self, number: f64) {
+        if let SoFar::Double { sum, count } = &mut self.0 {
+            *sum += number;
+            *count += 1;
+        }
+    }
+
+    /// MIN, MAX: what was found so far.
+    #[inline]
+    pub(crate) fn best(&self) -> Option<&Value> {
+        match &self.0 {
+            SoFar::One(best) => best.as_ref(),
+            _ => None,
+        }
+    }
+
+    /// MIN, MAX: one more value, which is not NULL.
+    pub(crate) fn take_best(&mut self, aggregate: &Aggregate, value: Value) {
+        if let SoFar::One(best) = &mut self.0
+            && best.as_ref().is_none_or(|best| aggregate.prefers(aggregate.order(&value, best)))
+        {
+            *best = Some(value);
+        }
+    }
+
+    /// Takes in a state of rows that come behind those of this one, of a COUNT, MIN, MAX or sum of exact numbers. False if that cannot be.
+    pub(crate) fn merge(&mut self, aggregate: &Aggregate, other: AggregateState) -> bool {
+        match (&mut self.0, other.0) {
+            (SoFar::Count(count), SoFar::Count(more)) => *count += more,
+            (SoFar::Exact { units, decimals, count }, SoFar::Exact { units: more, decimals: others, count: rows }) => {
+                let (Some(sum), Some(others)) = (units.checked_add(more), decimals.add(&others)) else { return false };
+                (*units, *decimals) = (sum, others);
+                *count += rows;
+            }
+            (SoFar::One(_), SoFar::One(Some(value))) => self.take_best(aggregate, value),
+            (SoFar::One(_), SoFar::One(None)) => {}
+            _ => return false,
+        }
+        true
+    }
+}

@@ -1,0 +1,163 @@
+//! Single statements, each on all servers in turn: its rows are compared, its time and the server's CPU are printed.
+
+use std::fmt::Write;
+use std::time::{Duration, Instant};
+
+use interop::{Answer, Connection, Peer, Result, Server, ServerOptions};
+
+use super::report::{cpu_time, median};
+use super::{BenchArguments, Contender, our_options};
+
+/// A statement that takes longer is given up.
+pub(super) const PATIENCE: Duration = Duration::from_secs(300);
+
+/// What is timed.
+pub(super) struct Statement {
+    name: String,
+    sql: String,
+    /// Run before it, and not timed; they may fail.
+    before: &'static [&'static str],
+}
+
+impl Statement {
+    pub(super) fn new(name: &str, sql: &str) -> Self {
+        Statement { name: name.to_owned(), sql: sql.to_owned(), before: &[] }
+    }
+
+    /// The same behind other statements, which are not timed.
+    pub(super) fn after(self, before: &'static [&'static str]) -> Self {
+        Statement { before, ..self }
+    }
+}
+
+/// Our server, another build if there is one, and the peers.
+pub(super) fn start(name: &str, arguments: &BenchArguments) -> Result<Vec<Contender>> {
+    let mut contenders = vec![Contender::Ours(Server::start(name, our_options(arguments))?)];
+    if let Some(binary) = &arguments.beside {
+        let options = ServerOptions { binary: Some(binary.clone()), ..our_options(arguments) };
+        contenders.push(Contender::Ours(Server::start(&format!("{name}-other"), options)?));
+    }
+    for kind in arguments.kinds() {
+        contenders.push(Contender::Peer(Peer::start_large(kind, name, Duration::ZERO, &[])?));
+    }
+    Ok(contenders)
+}
+
+/// Runs and prints all of them; sums and geometric means of the ratios to the better peer at the end.
+pub(super) fn compare(
+    statements: &[Statement],
+    database: &str,
+    arguments: &BenchArguments,
+    contenders: &[Contender],
+) -> Result<()> {
+    let mut sums = vec![(0.0, 0.0); contenders.len()];
+    let mut logs = (0.0, 0.0, 0);
+    for statement in statements {
+        let figures = measure(statement, database, arguments.rounds, contenders)?;
+        print_statement(&statement.name, contenders, &figures);
+        if arguments.explain {
+            println!("{}", plan(&statement.sql, database, &contenders[0])?);
+        }
+        for (sum, Figures { wall_ms, cpu_ms, .. }) in sums.iter_mut().zip(&figures) {
+            *sum = (sum.0 + wall_ms, sum.1 + cpu_ms);
+        }
+        if let Some((wall, cpu)) = ratios(&figures) {
+            logs = (logs.0 + wall.ln(), logs.1 + cpu.ln(), logs.2 + 1);
+        }
+    }
+    for (contender, (wall_ms, cpu_ms)) in contenders.iter().zip(sums) {
+        println!("    all of {}: {wall_ms:.0} ms ({cpu_ms:.0} ms)", contender.name());
+    }
+    if logs.2 > 0 {
+        let mean = |sum: f64| (sum / f64::from(logs.2)).exp();
+        println!("    geometric means beside the better one: {:.2} in time, {:.2} in CPU", mean(logs.0), mean(logs.1));
+    }
+    Ok(())
+}
+
+/// What a statement took on one server.
+struct Figures {
+    wall_ms: f64,
+    cpu_ms: f64,
+    /// Its rows, or why there are none.
+    rows: std::result::Result<Vec<String>, String>,
+}
+
+/// The statement on each server in turn, round after round.
+fn measure(statement: &Statement, database: &str, rounds: usize, contenders: &[Contender]) -> Result<Vec<Figures>> {
+    let mut walls = vec![Vec::new(); contenders.len()];
+    let mut figures: Vec<Figures> =
+        contenders.iter().map(|_| Figures { wall_ms: 0.0, cpu_ms: 0.0, rows: Ok(Vec::new()) }).collect();
+    for _ in 0..rounds {
+        for (at, contender) in contenders.iter().enumerate() {
+            let mut connection = Connection::open(contender.port(), database)?;
+            connection.set_patience(PATIENCE)?;
+            for before in statement.before {
+                connection.query(before)?;
+            }
+            let (began, before) = (Instant::now(), cpu_time(contender.pid())?);
+            let answer = connection.query(&statement.sql);
+            walls[at].push(began.elapsed().as_secs_f64() * 1e3);
+            figures[at].cpu_ms += (cpu_time(contender.pid())? - before).as_secs_f64() * 1e3 / rounds as f64;
+            figures[at].rows = rows_of(answer);
+        }
+    }
+    for (figures, walls) in figures.iter_mut().zip(walls) {
+        figures.wall_ms = median(walls);
+    }
+    Ok(figures)
+}
+
+fn plan(query: &str, database: &str, contender: &Contender) -> Result<String> {
+    let answer = Connection::open(contender.port(), database)?.query(&format!("EXPLAIN FORMAT=TREE {query}"));
+    Ok(rows_of(answer)?.join("\n"))
+}
+
+fn rows_of(answer: Result<Answer>) -> std::result::Result<Vec<String>, String> {
+    let text = |value: &Option<Vec<u8>>| {
+        value.as_ref().map_or("NULL".to_owned(), |bytes| String::from_utf8_lossy(bytes).into_owned())
+    };
+    match answer? {
+        Answer::Rows { rows, .. } => {
+            Ok(rows.iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join("|")).collect())
+        }
+        Answer::Failed(code, message) => Err(format!("{code} {message}")),
+        Answer::Done(_) => Ok(Vec::new()),
+    }
+}
+
+fn print_statement(name: &str, contenders: &[Contender], figures: &[Figures]) {
+    let mut line = format!("    {name:<18}");
+    for (contender, figures) in contenders.iter().zip(figures) {
+        let _ = write!(line, " | {}: {:8.1} ({:.0})", contender.name(), figures.wall_ms, figures.cpu_ms);
+    }
+    if let Some((wall, cpu)) = ratios(figures) {
+        let _ = write!(line, " | {wall:.2} ({cpu:.2})");
+    }
+    if let [ours, ..] = figures {
+        let named = contenders.iter().zip(figures).skip(1);
+        for (contender, other) in named.filter(|(_, other)| other.rows.is_ok() && other.rows != ours.rows) {
+            let _ = write!(line, " | OTHER ROWS than {}", contender.name());
+            if let (Ok(ours), Ok(theirs)) = (&ours.rows, &other.rows) {
+                let first = ours.iter().zip(theirs).find(|(ours, theirs)| ours != theirs);
+                let _ = write!(line, " ({} and {}, first {first:?})", ours.len(), theirs.len());
+            }
+        }
+        match &ours.rows {
+            Ok(rows) => drop(write!(line, " | {} rows", rows.len())),
+            Err(error) => drop(write!(line, " | {error}")),
+        }
+    }
+    println!("{line}");
+}
+
+/// How often our time, and our CPU, goes into that of the better peer.
+fn ratios(figures: &[Figures]) -> Option<(f64, f64)> {
+    let (ours, peers) = figures.split_first()?;
+    let least =
+        |of: fn(&Figures) -> f64| peers.iter().filter(|peer| peer.rows.is_ok()).map(of).fold(f64::INFINITY, f64::min);
+    // A tick of the server's clock of CPU is 10 ms.
+    let tick = 10.0 / 3.0;
+    let (wall, cpu) = (least(|peer| peer.wall_ms), least(|peer| peer.cpu_ms));
+    wall.is_finite().then(|| (wall / ours.wall_ms, cpu.max(tick) / ours.cpu_ms.max(tick)))
+}
