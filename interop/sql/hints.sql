@@ -66,7 +66,7 @@ select /*+ SEMIJOIN(@q2) SUBQUERY(@q2 MATERIALIZATION) */ 1 from t where id in (
 SHOW WARNINGS
 select /*+ SET_VAR(sort_buffer_size=100000) */ @@sort_buffer_size
 SHOW WARNINGS
-select @@sort_buffer_size
+select @@sort_buffer_size > 200000
 select /*+ SET_VAR(nosuch=1) */ 1
 SHOW WARNINGS
 select /*+ SET_VAR(autocommit=0) */ 1
@@ -75,7 +75,7 @@ select /*+ SET_VAR(sql_mode='nosuch') */ 1
 SHOW WARNINGS
 select /*+ SET_VAR(sort_buffer_size=100000) SET_VAR(sort_buffer_size=200000) */ @@sort_buffer_size
 SHOW WARNINGS
-select /*+ SET_VAR(sort_buffer_size='abc') */ @@sort_buffer_size
+select /*+ SET_VAR(sort_buffer_size='abc') */ @@sort_buffer_size > 200000
 SHOW WARNINGS
 select /*+ SET_VAR(sort_buffer_size=2M) */ @@sort_buffer_size
 SHOW WARNINGS
@@ -152,10 +152,10 @@ SELECT JSON_EXTRACT(@p, '$**.operation') AS o
 EXPLAIN FORMAT=JSON INTO @p SELECT * FROM t FORCE INDEX FOR ORDER BY (kc) ORDER BY c LIMIT 5
 SELECT JSON_EXTRACT(@p, '$**.operation') AS o
 EXPLAIN FORMAT=JSON INTO @p SELECT /*+ JOIN_PREFIX(u) */ * FROM t JOIN u ON t.id = u.t_id
-SELECT JSON_EXTRACT(@p, '$**.operation') AS o
+SELECT JSON_EXTRACT(@p, '$**.table_name') AS t
 EXPLAIN FORMAT=JSON INTO @p SELECT /*+ JOIN_FIXED_ORDER() */ * FROM u JOIN t ON u.t_id = t.id
-SELECT JSON_EXTRACT(@p, '$**.operation') AS o
+SELECT JSON_EXTRACT(@p, '$**.table_name') AS t
 EXPLAIN FORMAT=JSON INTO @p SELECT /*+ JOIN_ORDER(t, u) */ t.id, u.id FROM u JOIN t ON u.t_id = t.id WHERE t.c < 5
-SELECT JSON_EXTRACT(@p, '$**.operation') AS o
+SELECT JSON_EXTRACT(@p, '$**.table_name') AS t
 EXPLAIN FORMAT=JSON INTO @p SELECT STRAIGHT_JOIN * FROM u JOIN t ON u.t_id = t.id
-SELECT JSON_EXTRACT(@p, '$**.operation') AS o
+SELECT JSON_EXTRACT(@p, '$**.table_name') AS t

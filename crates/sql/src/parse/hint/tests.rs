@@ -1,3 +1,5 @@
+//! What hints are read, and what is warned of.
+
 use super::*;
 
 fn hints(text: &str) -> Hints {
