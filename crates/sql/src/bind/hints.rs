@@ -83,8 +83,10 @@ impl Binder<'_> {
     }
 
     /// The same of an UPDATE or a DELETE.
-    pub(crate) fn hint_changing_block(&mut self, number: u32) -> (BlockHints, bool) {
-        self.hint_block(self.hints.statement_start, number)
+    pub(crate) fn hint_changing_block(&mut self, number: u32) {
+        let (hints, straight_join) = self.hint_block(self.hints.statement_start, number);
+        self.scope().hints = hints;
+        self.scope().straight_join = straight_join;
     }
 
     fn hinted_order(&mut self, hint: &Hint, part: OrderPart) -> HintedOrder {

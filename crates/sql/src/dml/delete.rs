@@ -53,7 +53,7 @@ pub(crate) async fn plan_delete<'a>(
     let since = binder.uses_count();
     binder.needs = Privilege::Delete;
     let from = binder.bind_from(&delete.from)?;
-    let hinted = binder.hint_changing_block(number);
+    binder.hint_changing_block(number);
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let tables = target_tables(binder, delete)?;
@@ -73,8 +73,7 @@ pub(crate) async fn plan_delete<'a>(
     }
     let images = images.into_iter();
     let mut targets: Vec<Target> = images.map(|(table, image_slot)| Target::new(binder, table, image_slot)).collect();
-    let mut block = changing_block(number, scope, from, filter, order, limit);
-    (block.hints, block.straight_join) = hinted;
+    let block = changing_block(number, scope, from, filter, order, limit);
     let block = block::plan_block(context, &mut binder.columns, block).await?;
     targets.iter_mut().for_each(|target| target.image_slot = block.layout.slot(target.image_slot));
     let streams = targets.len() == 1 && may_stream(&block, &targets[0].table, |_| false);

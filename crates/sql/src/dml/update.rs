@@ -58,7 +58,7 @@ pub(crate) async fn plan_update<'a>(
     let since = binder.uses_count();
     binder.needs = Privilege::Update;
     let from = binder.bind_from(&update.tables)?;
-    let hinted = binder.hint_changing_block(number);
+    binder.hint_changing_block(number);
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
@@ -97,7 +97,6 @@ pub(crate) async fn plan_update<'a>(
     }
     check_key_conflict(&targets, &names)?;
     let mut block = changing_block(number, scope, from, filter, order, limit);
-    (block.hints, block.straight_join) = hinted;
     // The values are computed over the block's rows: their subqueries have to be run for each.
     block.select = targets.iter().flat_map(|(_, assignments)| assignments.exprs()).cloned().collect();
     let block = block::plan_block(context, &mut binder.columns, block).await?;
@@ -251,6 +250,8 @@ pub(crate) fn changing_block(
         order,
         limit,
         subqueries: scope.subqueries,
+        hints: scope.hints,
+        straight_join: scope.straight_join,
         ..Block::default()
     }
 }

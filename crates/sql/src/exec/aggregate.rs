@@ -18,12 +18,12 @@ use base::SqlError;
 use io::BoxFuture;
 use types::Value;
 
-use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::group_key;
 use crate::exec::group::Group;
 use crate::exec::image::source::{ImageSource, OrderedGroups};
+use crate::exec::keys::KeyMap;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
 use crate::exec::spill::{ReadPosition, memory_size};
@@ -231,7 +231,7 @@ impl<'p> AggregateRows<'p> {
                     }
                     None => {
                         bytes += key.len() + memory_size(row) + GROUP_BYTES;
-                        groups.insert(key.clone(), list.len());
+                        groups.insert(&key, list.len());
                         list.push(Group::new(self.node, row));
                         list.len() - 1
                     }

@@ -10,9 +10,9 @@ use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::SubqueryKind;
-use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
+use crate::exec::keys::KeySet;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::query::QueryRows;
 use crate::exec::spill::{ReadPosition, RowStore};
@@ -247,8 +247,8 @@ impl<'p> SubqueryRun<'p> {
                 if let (Some(set), Some(comparisons)) = (&mut keys, comparisons) {
                     match encode(comparisons, row) {
                         Some(key) => {
-                            bytes += key.len() + 56;
-                            set.insert(key);
+                            bytes += key.len() + KeySet::KEY_BYTES;
+                            set.insert(&key);
                         }
                         None => nulls = true,
                     }

@@ -8,9 +8,9 @@ use base::{SqlError, memory};
 use io::BoxFuture;
 use types::Value;
 
-use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
+use crate::exec::keys::KeySet;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
 use crate::exec::spill::{ReadPosition, RowStore};
@@ -123,7 +123,7 @@ impl Operator for DistinctRows<'_> {
                 }
                 if self.together {
                     self.seen.clear();
-                    self.seen.insert(key.clone());
+                    self.seen.insert(&key);
                     out.push(row);
                     continue;
                 }
@@ -131,8 +131,8 @@ impl Operator for DistinctRows<'_> {
                     self.overflow.push(0, &key, row, context).await?;
                     continue;
                 }
-                self.bytes += key.len() + 56;
-                self.seen.insert(key.clone());
+                self.bytes += key.len() + KeySet::KEY_BYTES;
+                self.seen.insert(&key);
                 out.push(row);
             }
             Ok(true)

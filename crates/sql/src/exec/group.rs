@@ -11,17 +11,14 @@
 use base::SqlError;
 use types::Value;
 
-use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
+use crate::exec::keys::KeySet;
 use crate::exec::overflow::Overflow;
 use crate::exec::sort::Sorter;
 use crate::exec::spill::{ReadPosition, RowStore};
 use crate::expr::{Aggregate, AggregateState};
 use crate::plan::node::AggregateNode;
-
-/// Bytes that a key in a set takes beside its own.
-const KEY_BYTES: usize = 56;
 
 /// A group under way: its first row, and its aggregates.
 pub(crate) struct Group {
@@ -44,6 +41,8 @@ struct Seen {
     /// Rows with keys that there was no room for, on their way to `overflow`.
     pending: Vec<(Vec<u8>, Vec<Value>)>,
     overflow: Overflow,
+    /// Memory of the next key.
+    scratch: Vec<u8>,
 }
 
 impl Group {
@@ -93,8 +92,11 @@ impl Running {
 
     fn add(&mut self, aggregate: &Aggregate, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
         if let Some(seen) = &mut self.seen {
-            let Some(key) = aggregate.key(row, &context.eval)? else { return Ok(()) };
-            if !seen.is_new(key, row, context) {
+            let mut key = std::mem::take(&mut seen.scratch);
+            key.clear();
+            let is_new = aggregate.key(row, &context.eval, &mut key)? && seen.is_new(&key, row, context);
+            seen.scratch = key;
+            if !is_new {
                 return Ok(());
             }
         }
@@ -149,15 +151,15 @@ impl Running {
 
 impl Seen {
     /// Whether a key comes for the first time; not if its row has to wait.
-    fn is_new(&mut self, key: Vec<u8>, row: &[Value], context: &ExecContext<'_>) -> bool {
+    fn is_new(&mut self, key: &[u8], row: &[Value], context: &ExecContext<'_>) -> bool {
         if self.bytes <= context.limits.table_bytes || !self.overflow.may_grow() {
-            let bytes = key.len() + KEY_BYTES;
+            let bytes = key.len() + KeySet::KEY_BYTES;
             let new = self.keys.insert(key);
             self.bytes += if new { bytes } else { 0 };
             return new;
         }
-        if !self.keys.contains(&key) {
-            self.pending.push((key, row.to_vec()));
+        if !self.keys.contains(key) {
+            self.pending.push((key.to_vec(), row.to_vec()));
         }
         false
     }

@@ -10,9 +10,9 @@ use io::BoxFuture;
 use types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
-use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
+use crate::exec::keys::KeyMap;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
 use crate::exec::spill::{ReadPosition, RowStore, memory_size};
 use crate::expr::Expr;
@@ -21,21 +21,22 @@ use crate::plan::node::{HashKey, JoinNode, JoinRows};
 /// Partitions that a join is split into.
 const PARTITIONS: usize = 32;
 
-/// The bytes that rows with equal keys have in common; `None` if one of the keys is NULL, which equals nothing.
+/// Puts the bytes that rows with equal keys have in common into `bytes`; false if one of the keys is NULL, which equals nothing.
 fn join_key<'k>(
     keys: &'k [HashKey],
     side: impl Fn(&'k HashKey) -> &'k Expr,
     row: &[Value],
     context: &ExecContext<'_>,
-) -> Result<Option<Vec<u8>>, SqlError> {
-    let mut bytes = Vec::with_capacity(12 * keys.len());
+    bytes: &mut Vec<u8>,
+) -> Result<bool, SqlError> {
+    bytes.clear();
     for key in keys {
-        let value = side(key).eval(row, &context.eval)?;
-        if !key.comparison.encode(&value, &mut bytes) {
-            return Ok(None);
+        let value = side(key).eval_ref(row, &context.eval)?;
+        if !key.comparison.encode(&value, bytes) {
+            return Ok(false);
         }
     }
-    Ok(Some(bytes))
+    Ok(true)
 }
 
 fn partition_of(key: &[u8]) -> usize {
@@ -47,8 +48,10 @@ fn partition_of(key: &[u8]) -> usize {
 struct Table {
     width: usize,
     values: Vec<Value>,
-    by_key: KeyMap<Vec<u32>>,
-    rows: u32,
+    /// The last row with a key.
+    by_key: KeyMap<u32>,
+    /// For each row the one before it with the same key; its own number if it is the first.
+    before: Vec<u32>,
     bytes: usize,
 }
 
@@ -57,12 +60,20 @@ impl Table {
         Table { width, ..Table::default() }
     }
 
-    fn insert(&mut self, key: Vec<u8>, row: impl Iterator<Item = Value>) {
-        let start = self.values.len();
+    fn insert(&mut self, key: &[u8], row: impl Iterator<Item = Value>) {
+        let (start, number) = (self.values.len(), self.before.len() as u32);
         self.values.extend(row);
-        self.bytes += key.len() + 64 + memory_size(&self.values[start..]);
-        self.by_key.entry(key).or_default().push(self.rows);
-        self.rows += 1;
+        self.bytes += size_of::<u32>() + memory_size(&self.values[start..]);
+        let before = self.by_key.insert(key, number);
+        if before.is_none() {
+            self.bytes += key.len() + KeyMap::<u32>::bytes_beside_key();
+        }
+        self.before.push(before.unwrap_or(number));
+    }
+
+    /// The rows from the last one with a key on, back to the first.
+    fn with_key(&self, last: u32) -> impl Iterator<Item = u32> {
+        std::iter::successors(Some(last), |&row| Some(self.before[row as usize]).filter(|&before| before != row))
     }
 
     fn row(&self, number: u32) -> &[Value] {
@@ -103,6 +114,8 @@ pub(crate) struct HashJoin<'p> {
     matches: Vec<u32>,
     matched: bool,
     in_row: bool,
+    /// Memory of the current row's key.
+    key: Vec<u8>,
 }
 
 impl<'p> HashJoin<'p> {
@@ -129,6 +142,7 @@ impl<'p> HashJoin<'p> {
             matches: Vec::new(),
             matched: false,
             in_row: false,
+            key: Vec::new(),
         }
     }
 
@@ -136,14 +150,14 @@ impl<'p> HashJoin<'p> {
         self.inner.open(&self.seed);
         self.table = Table::new(self.node.inner_slots.len());
         self.partitions = None;
-        let mut batch = RowBatch::new(self.width);
+        let (mut batch, mut key) = (RowBatch::new(self.width), Vec::new());
         loop {
             let more = self.inner.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
-                if let Some(key) = join_key(self.keys, |key| &key.inner, row, context)? {
+                if join_key(self.keys, |key| &key.inner, row, context, &mut key)? {
                     let values = self.node.inner_slots.iter().map(|&slot| row[slot].clone());
                     match &mut self.partitions {
-                        None => self.table.insert(key, values),
+                        None => self.table.insert(&key, values),
                         Some(partitions) => {
                             let values: Vec<Value> = values.collect();
                             partitions.inner[partition_of(&key)].push(context.env, &values).await?;
@@ -172,8 +186,8 @@ impl<'p> HashJoin<'p> {
         let budget = context.limits.join_bytes / PARTITIONS;
         let stores = |width| (0..PARTITIONS).map(|_| RowStore::new(width, budget)).collect::<Vec<_>>();
         let mut inner = stores(self.node.inner_slots.len());
-        for (key, rows) in &table.by_key {
-            for &row in rows {
+        for (key, last) in table.by_key.iter() {
+            for row in table.with_key(*last) {
                 inner[partition_of(key)].push(context.env, table.row(row)).await?;
             }
         }
@@ -192,15 +206,15 @@ impl<'p> HashJoin<'p> {
 
     async fn split_outer(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let Some(partitions) = &mut self.partitions else { return Ok(()) };
-        let mut batch = RowBatch::new(self.width);
+        let (mut batch, mut key) = (RowBatch::new(self.width), Vec::new());
         loop {
             let more = self.outer.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
                 // A row without a key has no match; a LEFT JOIN still gives it.
-                let partition = match join_key(self.keys, |key| &key.outer, row, context)? {
-                    Some(key) => partition_of(&key),
-                    None if self.node.rows.has_unmatched() => 0,
-                    None => continue,
+                let partition = match join_key(self.keys, |key| &key.outer, row, context, &mut key)? {
+                    true => partition_of(&key),
+                    false if self.node.rows.has_unmatched() => 0,
+                    false => continue,
                 };
                 partitions.outer[partition].push(context.env, row).await?;
             }
@@ -224,7 +238,7 @@ impl<'p> HashJoin<'p> {
         }
         let Some(store) = partitions.inner.get(partitions.current) else { return Ok(false) };
         self.table = Table::new(self.node.inner_slots.len());
-        let mut wide = self.seed.clone();
+        let (mut wide, mut key) = (self.seed.clone(), Vec::new());
         let mut batch = RowBatch::new(self.table.width);
         while self.table.bytes <= context.limits.join_bytes {
             batch.clear();
@@ -237,8 +251,8 @@ impl<'p> HashJoin<'p> {
                 for (&slot, value) in self.node.inner_slots.iter().zip(row) {
                     wide[slot] = value.clone();
                 }
-                if let Some(key) = join_key(self.keys, |key| &key.inner, &wide, context)? {
-                    self.table.insert(key, row.iter().cloned());
+                if join_key(self.keys, |key| &key.inner, &wide, context, &mut key)? {
+                    self.table.insert(&key, row.iter().cloned());
                 }
             }
         }
@@ -277,10 +291,10 @@ impl<'p> HashJoin<'p> {
     fn begin_row(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
         let row = self.outer_batch.row(self.outer_at);
         self.matches.clear();
-        if let Some(key) = join_key(self.keys, |key| &key.outer, row, context)?
-            && let Some(rows) = self.table.by_key.get(&key)
+        if join_key(self.keys, |key| &key.outer, row, context, &mut self.key)?
+            && let Some(last) = self.table.by_key.get(&self.key)
         {
-            self.matches.extend(rows.iter().rev());
+            self.matches.extend(self.table.with_key(*last));
         }
         self.matched = false;
         self.in_row = true;

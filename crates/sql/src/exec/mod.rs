@@ -20,6 +20,7 @@ mod hash_join;
 mod image;
 mod join;
 pub(crate) mod json_table;
+mod keys;
 pub(crate) mod measured;
 pub(crate) mod operator;
 mod overflow;
@@ -34,14 +35,8 @@ pub(crate) mod spill;
 mod spill_codec;
 mod window;
 
-use std::collections::{HashMap, HashSet};
-
 use base::{SqlError, codes};
 use types::Value;
-
-/// Tables of a statement by keys: bytes that are equal for what is equal. Their hash has a seed of its own each time, so that keys that share one cannot be prepared.
-pub(crate) type KeyMap<V> = HashMap<Vec<u8>, V, foldhash::fast::RandomState>;
-pub(crate) type KeySet = HashSet<Vec<u8>, foldhash::fast::RandomState>;
 
 pub use context::{ExecContext, Limits, LoadFrom, MadeRows, NoWaitingFunctions, WaitingFunctions};
 pub use spill::{TEMPORARY_DIRECTORY, remove_stale_files};

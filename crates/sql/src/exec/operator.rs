@@ -41,6 +41,10 @@ pub(crate) trait Operator: Send {
         out: &'a mut RowBatch,
         want: usize,
     ) -> BoxFuture<'a, Result<bool, SqlError>>;
+
+    /// Rows whose value in a slot comes behind this one, in that order, are wanted no more until it is opened again. They may be given all the
+    /// same.
+    fn cut_off(&mut self, _slot: usize, _value: &Value, _descending: bool) {}
 }
 
 /// An operator that lives as long as its plan is borrowed.

@@ -15,10 +15,10 @@ use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::Recursion;
-use crate::exec::KeySet;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::group_key;
+use crate::exec::keys::KeySet;
 use crate::exec::operator::Operator;
 use crate::exec::query::QueryRows;
 use crate::exec::spill::RowStore;
@@ -107,7 +107,7 @@ impl<'p> RecursiveRows<'p> {
         let mut key = Vec::with_capacity(32);
         group_key(self.keys, row, context, &mut key)?;
         memory::check_more(key.len() as u64 + KEY_BYTES)?;
-        Ok(self.seen.insert(key))
+        Ok(self.seen.insert(&key))
     }
 
     /// Goes on to the next step, or round; `false` if the last round has given no rows.

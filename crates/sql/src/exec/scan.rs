@@ -67,6 +67,8 @@ struct Conditions<'p> {
     of: ImageOf,
     /// On what the index holds, or on the row if it is read.
     images: Vec<ImageCondition>,
+    /// What those who read the rows want no more.
+    bound: Option<ImageCondition>,
     /// What is not among those: on what the index holds, and on the row.
     index_filter: Vec<&'p Expr>,
     filter: Vec<&'p Expr>,
@@ -79,6 +81,7 @@ impl<'p> Conditions<'p> {
             is_compiled: false,
             of: ImageOf { table: table.clone(), index: access.index },
             images: Vec::new(),
+            bound: None,
             index_filter: node.index_filter.iter().collect(),
             filter: node.filter.iter().collect(),
             scratch: Vec::new(),
@@ -87,6 +90,7 @@ impl<'p> Conditions<'p> {
 
     /// Goes back to expressions alone, for another seed.
     fn reset(&mut self, node: &'p AccessNode) {
+        self.bound = None;
         if std::mem::take(&mut self.is_compiled) {
             self.images.clear();
             self.index_filter = node.index_filter.iter().collect();
@@ -119,14 +123,14 @@ impl<'p> Conditions<'p> {
     fn select(&mut self, rows: &Rows, wanted: &mut Vec<u32>) -> Result<(), SqlError> {
         wanted.clear();
         let all = 0..rows.len() as u32;
-        if self.images.is_empty() {
+        if self.images.is_empty() && self.bound.is_none() {
             wanted.extend(all);
             return Ok(());
         }
         for row in all {
             let image = rows.value(row as usize);
             let mut holds = true;
-            for condition in &self.images {
+            for condition in self.bound.iter().chain(&self.images) {
                 if !condition.holds(&self.of, image, &mut self.scratch)? {
                     holds = false;
                     break;
@@ -309,6 +313,15 @@ impl<'p> Scan<'p> {
     }
 }
 
+impl Conditions<'_> {
+    /// Leaves out images whose column at `place` is behind a value. Not if other conditions have something to say of each row.
+    fn cut_off(&mut self, place: usize, value: &Value, descending: bool) {
+        if self.is_compiled && self.index_filter.is_empty() && self.filter.is_empty() {
+            self.bound = ImageCondition::up_to(&self.of, place, value, descending);
+        }
+    }
+}
+
 /// Fills the slots of a row's needed columns.
 pub(crate) fn decode_row(table: &Table, image: &Bytes, node: &AccessNode, row: &mut [Value]) -> Result<(), SqlError> {
     table.codec.row.decode_to(image, node.decode.iter().copied(), row)?;
@@ -330,6 +343,17 @@ impl Operator for Scan<'_> {
         self.batch_size = FIRST_BATCH;
         self.read = 0;
         self.conditions.reset(self.node);
+    }
+
+    fn cut_off(&mut self, slot: usize, value: &Value, descending: bool) {
+        let places = match self.covered {
+            Covered::Row => &self.node.decode,
+            Covered::Covering => &self.node.index_decode,
+            Covered::Fetch => return,
+        };
+        if let Some((place, _)) = places.iter().find(|(_, other)| *other == slot) {
+            self.conditions.cut_off(*place, value, descending);
+        }
     }
 
     fn next_batch<'a>(

@@ -17,11 +17,11 @@ use io::BoxFuture;
 use types::Value;
 
 use crate::bind::tree::{Limit, SetKind};
-use crate::exec::KeyMap;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::distinct::{DistinctRows, group_key};
 use crate::exec::filter::LimitRows;
+use crate::exec::keys::KeyMap;
 use crate::exec::measured::MeasuredRows;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
@@ -34,9 +34,6 @@ use crate::plan::node::{QueryPlan, SetPlan};
 
 /// A sort that has to give all rows.
 static NO_LIMIT: Limit = Limit { count: None, offset: None };
-
-/// Bytes that a counted row takes beside its key.
-const KEY_BYTES: usize = 64;
 
 /// The sides of a comparison.
 const FIRST: usize = 0;
@@ -161,8 +158,8 @@ impl<'p> ComparedRows<'p> {
         self.bytes <= context.limits.table_bytes || !self.overflow.may_grow()
     }
 
-    fn insert(&mut self, key: Vec<u8>, count: u64) {
-        self.bytes += key.len() + KEY_BYTES;
+    fn insert(&mut self, key: &[u8], count: u64) {
+        self.bytes += key.len() + KeyMap::<u64>::bytes_beside_key();
         self.counts.insert(key, count);
     }
 
@@ -175,7 +172,7 @@ impl<'p> ComparedRows<'p> {
             let has_room = self.has_room(context);
             match self.counts.get_mut(&key) {
                 Some(count) => *count += 1,
-                None if has_room => self.insert(std::mem::take(&mut key), 1),
+                None if has_room => self.insert(&key, 1),
                 None => self.overflow.push(OTHERS, &key, row, context).await?,
             }
         }
@@ -272,7 +269,7 @@ impl<'p> ComparedRows<'p> {
             return match self.kept {
                 Kept::Other { all: false } if !has_room => None,
                 Kept::Other { all: false } => {
-                    self.insert(std::mem::take(key), 1);
+                    self.insert(key, 1);
                     Some(true)
                 }
                 Kept::Other { all: true } => Some(true),

@@ -18,7 +18,7 @@ use crate::exec::context::ExecContext;
 use crate::exec::filter::limit_numbers;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::spill::{ReadPosition, RowStore, memory_size};
-use crate::expr::order;
+use crate::expr::{ExprKind, order};
 
 /// Runs that are merged at once; each has a chunk in memory.
 const MERGE_RUNS: usize = 32;
@@ -62,13 +62,24 @@ impl<'p> SortRows<'p> {
             }
             batch.clear();
             context.check_cancelled().await?;
-            if let Some(top) = top {
-                sorter.keep_first(top);
+            if let Some(top) = top
+                && sorter.keep_first(top)
+            {
+                self.cut_off(&sorter);
             }
             sorter.bound(context).await?;
             if !more {
                 return sorter.finish(context).await;
             }
+        }
+    }
+
+    /// Says to the input which rows are wanted no more.
+    fn cut_off(&mut self, sorter: &Sorter) {
+        if let (Some(OrderItem { expr, descending }), Some((_, last))) = (self.keys.first(), &sorter.last)
+            && let ExprKind::Column { slot, utc: false } = expr.kind
+        {
+            self.input.cut_off(slot, &last[slot], *descending);
         }
     }
 
@@ -117,7 +128,7 @@ pub(crate) struct Sorter {
     number: u64,
     runs: Vec<RowStore>,
     /// The last of the first rows, if only those are wanted: none that comes later and is not before it.
-    last: Option<Vec<u8>>,
+    last: Option<(Vec<u8>, Vec<Value>)>,
 }
 
 impl Sorter {
@@ -140,15 +151,17 @@ impl Sorter {
 
     /// Whether a row that comes now may be among the first.
     fn may_keep(&self, key: &[u8]) -> bool {
-        self.last.as_ref().is_none_or(|last| key < &last[..])
+        self.last.as_ref().is_none_or(|(last, _)| key < &last[..])
     }
 
-    /// Drops all but the first `top` rows, now and then.
-    fn keep_first(&mut self, top: usize) {
-        if self.rows.len() >= 2 * top.max(BATCH_ROWS) {
+    /// Drops all but the first `top` rows, now and then; whether it did.
+    fn keep_first(&mut self, top: usize) -> bool {
+        let is_time = self.rows.len() >= 2 * top.max(BATCH_ROWS);
+        if is_time {
             self.last = keep_first(&mut self.rows, top);
             self.bytes = self.rows.iter().map(|(key, _, row)| keyed_size(key, row)).sum();
         }
+        is_time
     }
 
     /// Writes a run if the rows take more memory than they may.
@@ -200,14 +213,14 @@ impl Sorted {
     }
 }
 
-/// Drops all but the `top` smallest rows, of which there are more; the key of the largest that is kept.
-fn keep_first(rows: &mut Vec<Keyed>, top: usize) -> Option<Vec<u8>> {
+/// Drops all but the `top` smallest rows, of which there are more; the largest that is kept, with its key.
+fn keep_first(rows: &mut Vec<Keyed>, top: usize) -> Option<(Vec<u8>, Vec<Value>)> {
     let last = top.checked_sub(1);
     if let Some(last) = last {
         rows.select_nth_unstable_by(last, |a, b| (&a.0, a.1).cmp(&(&b.0, b.1)));
     }
     rows.truncate(top);
-    last.map(|last| rows[last].0.clone())
+    last.map(|last| (rows[last].0.clone(), rows[last].2.clone()))
 }
 
 /// Sorts the rows and writes them: each with its key in front, as one more value.

@@ -262,11 +262,6 @@ impl Aggregate {
         }
     }
 
-    /// MIN, MAX: whether a value that is in this order beside the best so far is better.
-    pub(crate) fn prefers(&self, order: Ordering) -> bool {
-        order == if self.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater }
-    }
-
     /// An empty group.
     pub fn start(&self) -> AggregateState {
         use AggregateFunction::*;
@@ -316,24 +311,6 @@ impl Aggregate {
         Ok(Some(value))
     }
 
-    /// Digits after the point of the units that a sum is kept in.
-    pub(crate) fn scale_of_sum(&self) -> u8 {
-        let ty = &self.args[0].ty;
-        if ty.kind == Kind::Decimal { ty.decimals.min(types::decimal::MAX_SCALE) } else { 0 }
-    }
-
-    /// An exact number in such units, if it is one.
-    fn units(&self, value: &Value) -> Option<i128> {
-        let scale = self.scale_of_sum();
-        let whole = |n: i128| if scale == 0 { Some(n) } else { n.checked_mul(10i128.checked_pow(scale.into())?) };
-        match value {
-            Value::Int(n) => whole((*n).into()),
-            Value::UInt(n) => whole((*n).into()),
-            Value::Decimal(n) => n.units(scale),
-            _ => None,
-        }
-    }
-
     /// Takes a row away that was taken in, of what is exact: COUNT, sums of exact numbers, BIT_XOR of numbers.
     pub(super) fn take_away(
         &self,
@@ -365,17 +342,16 @@ impl Aggregate {
         Ok(())
     }
 
-    /// Equal bytes for rows that are the same to DISTINCT; `None` for a row that does not count.
-    pub fn key(&self, row: &[Value], ctx: &EvalContext<'_>) -> Result<Option<Vec<u8>>, SqlError> {
-        let mut key = Vec::new();
+    /// Appends equal bytes for rows that are the same to DISTINCT; false for a row that does not count.
+    pub fn key(&self, row: &[Value], ctx: &EvalContext<'_>, key: &mut Vec<u8>) -> Result<bool, SqlError> {
         for arg in &self.args {
             let value = arg.eval_ref(row, ctx)?;
             if value.is_null() {
-                return Ok(None);
+                return Ok(false);
             }
-            order::encode(&arg.ty, &value, false, &mut key);
+            order::encode(&arg.ty, &value, false, key);
         }
-        Ok(Some(key))
+        Ok(true)
     }
 
     /// Where the row comes in the ORDER BY, as bytes in that order.

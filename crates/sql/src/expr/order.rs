@@ -88,7 +88,7 @@ fn encode_as(kind: Kind, collation: CollationId, value: &Value, out: &mut Vec<u8
     match kind {
         Kind::Int | Kind::UInt => put_integer(integer_of(value), out),
         Kind::Float | Kind::Double => put_double(double_of(value), out),
-        Kind::Decimal => put_decimal(&decimal_of(value), out),
+        Kind::Decimal => decimal_of(value).write_ordered(out),
         Kind::Json => types::json::order::sort_key(&crate::expr::json::document_or_null(value), out),
         Kind::Bytes => collation::weights(CollationId::BINARY, &bytes_of(value), out),
         Kind::Str | Kind::Any | Kind::Null => collation::weights(collation, &bytes_of(value), out),
@@ -122,22 +122,6 @@ fn put_double(n: f64, out: &mut Vec<u8>) {
     let bits = if n == 0.0 { 0 } else { n.to_bits() };
     let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
     out.extend_from_slice(&ordered.to_be_bytes());
-}
-
-fn put_decimal(n: &Decimal, out: &mut Vec<u8>) {
-    // 35 digits before the point with 30 behind it; what is longer is ordered by its length and leading digits.
-    const DIGITS: u8 = 65;
-    const SCALE: u8 = 30;
-    const MOST: u8 = types::decimal::MAX_DIGITS;
-    let long = n.int_digits() > DIGITS - SCALE;
-    let class = match (long, n.is_negative()) {
-        (true, true) => 0,
-        (false, _) => 1,
-        (true, false) => 2,
-    };
-    out.push(class);
-    let written = if long { n.write_binary(MOST, 0, out) } else { n.write_binary(DIGITS, SCALE, out) };
-    debug_assert!(written.is_some(), "a decimal has no more digits than there is room for");
 }
 
 fn integer_of(value: &Value) -> i128 {

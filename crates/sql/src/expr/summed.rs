@@ -1,9 +1,36 @@
-//! States of aggregates that are not fed with rows: by what was read of images, and by other states.
+//! What aggregates hold as sums and bests, and how it is fed with other things than rows: what was read of images, and other states.
+
+use std::cmp::Ordering;
 
 use types::Value;
 
 use crate::expr::aggregate::SoFar;
-use crate::expr::{Aggregate, AggregateState};
+use crate::expr::{Aggregate, AggregateFunction, AggregateState, Kind};
+
+impl Aggregate {
+    /// MIN, MAX: whether a value that is in this order beside the best so far is better.
+    pub(crate) fn prefers(&self, order: Ordering) -> bool {
+        order == if self.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater }
+    }
+
+    /// Digits after the point of the units that a sum is kept in.
+    pub(crate) fn scale_of_sum(&self) -> u8 {
+        let ty = &self.args[0].ty;
+        if ty.kind == Kind::Decimal { ty.decimals.min(types::decimal::MAX_SCALE) } else { 0 }
+    }
+
+    /// An exact number in such units, if it is one.
+    pub(super) fn units(&self, value: &Value) -> Option<i128> {
+        let scale = self.scale_of_sum();
+        let whole = |n: i128| if scale == 0 { Some(n) } else { n.checked_mul(10i128.checked_pow(scale.into())?) };
+        match value {
+            Value::Int(n) => whole((*n).into()),
+            Value::UInt(n) => whole((*n).into()),
+            Value::Decimal(n) => n.units(scale),
+            _ => None,
+        }
+    }
+}
 
 impl AggregateState {
     /// COUNT: so many rows more.

@@ -101,6 +101,8 @@ pub(crate) struct Path {
     pub(crate) cost: f64,
     /// Tables whose values it looks up.
     pub(crate) needs: TableSet,
+    /// Its rows need not be read, since only their number is wanted.
+    is_counted: bool,
 }
 
 /// What is known of one table of the engine while a block is planned.
@@ -231,8 +233,9 @@ impl TableFacts {
         let needs = needs_of(&parts, number, conditions);
         let access = self.access(index, parts);
         let rows = self.estimate(&access, needs);
-        let mut path = Path { access, covered, rows, cost: 0.0, needs };
-        path.cost = path.cost_of(if self.is_counted(&path, conditions) { 0.0 } else { rows });
+        let mut path = Path { access, covered, rows, cost: 0.0, needs, is_counted: false };
+        path.is_counted = self.is_counted(&path, conditions);
+        path.cost = path.cost_of(rows);
         path
     }
 
@@ -296,7 +299,7 @@ impl Path {
             Covered::Covering => ENTRY_COST,
             Covered::Fetch => ENTRY_COST + FETCH_COST,
         };
-        SEEK_COST * seeks + rows * row
+        SEEK_COST * seeks + if self.is_counted { 0.0 } else { rows * row }
     }
 }
 

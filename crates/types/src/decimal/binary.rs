@@ -111,6 +111,27 @@ pub fn read_units(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
 }
 
 impl Decimal {
+    /// Appends bytes that are ordered as numbers are, equal for equal ones, and none the beginning of another's: the sign, how many words of
+    /// nine digits are before the point, and the words without zeros at the end, each behind a one; of a negative number all bits inverted.
+    pub fn write_ordered(&self, out: &mut Vec<u8>) {
+        let words = self.all_words();
+        let Some(last) = words.iter().rposition(|&word| word != 0) else {
+            out.push(1);
+            return;
+        };
+        out.push(if self.negative { 0 } else { 2 });
+        let start = out.len();
+        out.push(self.int_words);
+        for word in &words[..=last] {
+            out.push(1);
+            out.extend_from_slice(&word.to_be_bytes());
+        }
+        out.push(0);
+        if self.negative {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+    }
+
     /// The number that is so many units of the last of `scale` digits after the point; `None` if it has too many digits.
     pub fn from_units(units: i128, scale: u8) -> Option<Decimal> {
         let mut rest = units.unsigned_abs();

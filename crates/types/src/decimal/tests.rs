@@ -170,3 +170,40 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn ordered_bytes_are_ordered_as_the_numbers() {
+    let texts = [
+        "-123456789012345678901234567890.5",
+        "-1000000000",
+        "-999999999.999999999999",
+        "-999999999",
+        "-2.5",
+        "-2",
+        "-0.000000000001",
+        "0",
+        "0.000000000001",
+        "0.000000001",
+        "0.5",
+        "1",
+        "1.000000000001",
+        "1.5",
+        "999999999",
+        "1000000000",
+        "1000000000.1",
+        "1000000001",
+        "5000000000000000000",
+        "123456789012345678901234567890",
+    ];
+    let bytes = |text: &str| {
+        let mut bytes = Vec::new();
+        text.parse::<Decimal>().unwrap().write_ordered(&mut bytes);
+        bytes
+    };
+    for two in texts.windows(2) {
+        assert!(bytes(two[0]) < bytes(two[1]), "{two:?}");
+        assert!(!bytes(two[1]).starts_with(&bytes(two[0])), "{two:?}");
+    }
+    assert_eq!(bytes("1.50"), bytes("1.5000000000000"));
+    assert_eq!(bytes("-0.0"), bytes("0"));
+}

@@ -3,7 +3,7 @@
 use types::{CollationId, ColumnType, Value};
 
 use crate::exec::image::ImageOf;
-use crate::exec::image::conditions::ImageCondition;
+use crate::exec::image::conditions::{ImageCondition, is_text};
 use crate::exec::ranges::{Fit, fit};
 use crate::expr::pattern::Pattern;
 use crate::expr::{CompareOp, EvalContext, Expr, ExprKind, Kind, Warnings};
@@ -57,10 +57,7 @@ impl Compiler<'_> {
     /// The same of a text that is stored as it is compared.
     fn text(&self, expr: &Expr) -> Option<usize> {
         let place = self.place(expr)?;
-        let def = self.of.def(place);
-        let is_text = matches!(def.ty, ColumnType::Char { .. } | ColumnType::VarChar { .. } | ColumnType::Text { .. });
-        (is_text && expr.ty.kind == Kind::Str && def.collation.charset() == types::charset::Charset::Utf8Mb4)
-            .then_some(place)
+        (expr.ty.kind == Kind::Str && is_text(self.of.def(place))).then_some(place)
     }
 
     /// The same of a column whose values are compared by their ranks with values of kinds that [`Compiler::ranked_value`] takes.

@@ -1,7 +1,8 @@
 //! Conditions on images.
 
 use bytes::Bytes;
-use types::{CollationId, TypeError, collation};
+use types::charset::Charset;
+use types::{CollationId, ColumnDef, ColumnType, TypeError, Value, collation};
 
 use crate::exec::image::ImageOf;
 use crate::expr::pattern::Pattern;
@@ -52,6 +53,27 @@ pub(crate) enum ImageCondition {
 }
 
 impl ImageCondition {
+    /// A column's value is not behind one of its own form, in ascending or descending order, in which NULLs are first or last. `None` if it
+    /// cannot be said, or would leave nothing out.
+    pub(crate) fn up_to(of: &ImageOf, place: usize, value: &Value, descending: bool) -> Option<Self> {
+        let null = |wanted| ImageCondition::Null { place, wanted };
+        let own = match (value, is_text(of.def(place))) {
+            (Value::Null, _) if descending => return None,
+            (Value::Null, _) => return Some(null(true)),
+            (Value::Str(value), true) => {
+                let op = if descending { CompareOp::GreaterEq } else { CompareOp::LessEq };
+                ImageCondition::Text { place, op, value: value.clone(), collation: of.def(place).collation }
+            }
+            (value, _) if of.field(place).has_ranks() => {
+                let rank = of.field(place).rank_of(value)?;
+                let ranges = vec![if descending { (rank, u64::MAX) } else { (0, rank) }];
+                ImageCondition::Ranks { place, ranges }
+            }
+            _ => return None,
+        };
+        Some(if descending { own } else { ImageCondition::Any(vec![own, null(true)]) })
+    }
+
     /// Whether it holds for an image. `scratch` is memory to be used again.
     pub(crate) fn holds(&self, of: &ImageOf, image: &[u8], scratch: &mut Vec<u8>) -> Result<bool, TypeError> {
         Ok(match self {
@@ -99,6 +121,12 @@ impl ImageCondition {
             }
         })
     }
+}
+
+/// Whether a column's texts are stored as they are compared.
+pub(crate) fn is_text(def: &ColumnDef) -> bool {
+    matches!(def.ty, ColumnType::Char { .. } | ColumnType::VarChar { .. } | ColumnType::Text { .. })
+        && def.collation.charset() == Charset::Utf8Mb4
 }
 
 fn is_within(rank: u64, ranges: &[(u64, u64)]) -> bool {

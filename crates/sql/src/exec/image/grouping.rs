@@ -10,11 +10,11 @@ use bytes::Bytes;
 use engine::Rows;
 use types::{ColumnType, TypeError, Value, collation};
 
-use crate::exec::KeyMap;
 use crate::exec::image::ImageOf;
 use crate::exec::image::compile::Compiler;
 use crate::exec::image::conditions::ImageCondition;
 use crate::exec::image::numbers::{Number, Units};
+use crate::exec::keys::KeyMap;
 use crate::expr::{Aggregate, AggregateFunction, AggregateState, Expr, ExprType, Kind, order};
 use crate::plan::node::AggregateNode;
 
@@ -199,8 +199,8 @@ impl ImageGrouping {
             None => groups.push(key, image, self.start()),
         };
         if groups.raw.len() < ALIASES_MAX.max(2 * groups.list.len()) {
-            groups.bytes += raw.len() + size_of::<(Vec<u8>, u32)>();
-            groups.raw.insert(raw.clone(), group as u32);
+            groups.bytes += raw.len() + KeyMap::<u32>::bytes_beside_key();
+            groups.raw.insert(&raw, group as u32);
         }
         groups.scratch = raw;
         Ok(group)
@@ -264,7 +264,7 @@ impl ImageGroups {
     fn push(&mut self, key: Vec<u8>, first: &[u8], states: Vec<AggregateState>) -> usize {
         let number = self.list.len();
         self.bytes += 2 * key.len() + first.len() + GROUP_BYTES + states.len() * STATE_BYTES;
-        self.keys.insert(key.clone(), number as u32);
+        self.keys.insert(&key, number as u32);
         self.list.push(ImageGroup::new(Vec::new(), key, first, states));
         number
     }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use base::SqlError;
+use bytes::Bytes;
 use engine::{Direction, Isolation, KeyRange, Rows, Snapshot, SnapshotScan, Table};
 use types::Value;
 
@@ -60,7 +61,9 @@ impl<'p> ImageSource<'p> {
             && are_ranges(&self.access.parts, &conditions, &|expr| Some(of.column(compiler.place(expr)?)))
         {
             let rows = self.count(&snapshot, &ranges, context).await?;
-            return Ok(Some(vec![self.row(node, seed, None, grouping.counted(rows))?]));
+            // What is no aggregate is that of the first row (ANY_VALUE).
+            let first = if self.places.is_empty() { None } else { self.first(&snapshot, &ranges).await? };
+            return Ok(Some(vec![self.row(node, seed, first.as_ref(), grouping.counted(rows))?]));
         }
         let (rows, index) = (self.node.estimate.rows, self.access.index);
         let Some(groups) = group_parts(Arc::new(grouping), snapshot, (index, ranges), rows, context).await? else {
@@ -135,12 +138,24 @@ impl<'p> ImageSource<'p> {
         Ok(rows)
     }
 
+    /// The image of the first row.
+    async fn first(&self, snapshot: &Snapshot, ranges: &[KeyRange]) -> Result<Option<Bytes>, SqlError> {
+        let mut rows = Rows::default();
+        for range in ranges {
+            let mut scan = snapshot.scan(self.access.index, range.clone(), Direction::Forward);
+            if scan.next_rows(&mut rows, 1).await? {
+                return Ok(Some(rows.value_bytes(0)));
+            }
+        }
+        Ok(None)
+    }
+
     /// A group's row: its first one, with the aggregates.
     pub(crate) fn row(
         &self,
         node: &AggregateNode,
         seed: &[Value],
-        first: Option<&bytes::Bytes>,
+        first: Option<&Bytes>,
         states: Vec<AggregateState>,
     ) -> Result<Vec<Value>, SqlError> {
         let mut row = seed.to_vec();
