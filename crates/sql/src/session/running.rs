@@ -20,9 +20,8 @@ pub struct RunningPlans(Mutex<HashMap<ConnectionId, Slot>>);
 impl RunningPlans {
     /// The plan that a session runs at the moment, if it runs one.
     pub(crate) fn of(&self, session: ConnectionId) -> Option<Arc<Plan>> {
-        let slot = self.0.lock().get(&session).cloned()?;
-        let plan = slot.lock().clone();
-        plan
+        let slot = self.0.lock().get(&session).cloned();
+        slot.and_then(|slot| slot.lock().clone())
     }
 }
 

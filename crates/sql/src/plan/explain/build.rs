@@ -125,8 +125,22 @@ impl Builder {
         self.count <= NODES_MAX && self.depth <= DEPTH_MAX
     }
 
+    /// What is shown of several things, and that there is more of them.
+    fn while_there_is_room<T>(&mut self, all: &[T], mut show: impl FnMut(&mut Builder, &T) -> Shown) -> Vec<Shown> {
+        let mut shown = Vec::new();
+        for one in all {
+            if self.count >= NODES_MAX {
+                shown.push(more());
+                break;
+            }
+            shown.push(show(self, one));
+        }
+        shown
+    }
+
     /// A query, inside of blocks.
     pub(super) fn query(&mut self, query: &QueryPlan, outer: Option<&Names<'_>>) -> Shown {
+        self.count += 1;
         match &query.body {
             QueryBody::Block(block) => self.block(block, outer),
             QueryBody::Values(rows) => {
@@ -141,7 +155,7 @@ impl Builder {
     }
 
     fn set(&mut self, set: &SetPlan, outer: Option<&Names<'_>>) -> Shown {
-        let inputs = set.branches.iter().map(|branch| self.query(branch, outer)).collect();
+        let inputs = self.while_there_is_room(&set.branches, |builder, branch| builder.query(branch, outer));
         let (kind, operation, members) = operation(&set.kind);
         let mut shown = Shown::of(kind, operation).over(inputs);
         shown.members.extend(members);
@@ -178,7 +192,7 @@ impl Builder {
 
     /// The seed of a recursive common table expression and its steps.
     pub(super) fn recursion(&mut self, set: &SetPlan, names: &Names<'_>) -> Vec<Shown> {
-        let mut inputs: Vec<Shown> = set.branches.iter().map(|branch| self.query(branch, Some(names))).collect();
+        let mut inputs = self.while_there_is_room(&set.branches, |builder, branch| builder.query(branch, Some(names)));
         for step in inputs.iter_mut().skip(1) {
             step.headings.insert(0, "Repeat until convergence".into());
         }
@@ -196,10 +210,8 @@ impl Builder {
         }
         let mut left: Vec<usize> = self.pending.drain().collect();
         left.sort_unstable();
-        for number in left {
-            let subquery = self.subquery(number, "projection", &names);
-            shown.of_select_list.push(subquery);
-        }
+        shown.of_select_list =
+            self.while_there_is_room(&left, |builder, number| builder.subquery(*number, "projection", &names));
         self.pending = around;
         shown
     }
@@ -227,7 +239,7 @@ impl Builder {
         }
         numbers.sort_unstable();
         numbers.retain(|number| self.pending.remove(number));
-        numbers.into_iter().map(|number| self.subquery(number, "condition", names)).collect()
+        self.while_there_is_room(&numbers, |builder, number| builder.subquery(*number, "condition", names))
     }
 
     /// Conditions over what an operator gives.
@@ -245,11 +257,16 @@ impl Builder {
     pub(super) fn node(&mut self, node: &Node, names: &Names<'_>) -> Shown {
         let shown = match self.enter() {
             true => self.operator(node, names),
-            false => Shown::new("… (more operators than are shown)"),
+            false => more(),
         };
         self.depth -= 1;
         shown
     }
+}
+
+/// In the place of what is not shown.
+fn more() -> Shown {
+    Shown::new("… (more operators than are shown)")
 }
 
 /// With the limit on top.
