@@ -5,7 +5,7 @@
 //! the tables of the catalog asks [`Wanted`] which of them the statement's conditions leave, and makes the rows of those alone.
 
 use std::fmt::Debug;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::SqlError;
 use io::BoxFuture;
@@ -13,7 +13,7 @@ use types::{ColumnDef, Value};
 
 use crate::exec::ExecContext;
 use crate::exec::spill::RowStore;
-use crate::expr::{Constancy, EvalContext, Expr, Warnings};
+use crate::expr::{CompareOp, Constancy, EvalContext, Expr, ExprKind, Warnings};
 use crate::plan::node::AccessNode;
 
 /// A database of virtual tables, as the binder asks for it.
@@ -57,6 +57,8 @@ pub struct Wanted<'p> {
     width: usize,
     /// By column, whether it is read.
     columns: Vec<bool>,
+    /// What the conditions leave of each kind of names, when the values are known.
+    names: OnceLock<[Option<Vec<String>>; 2]>,
 }
 
 /// How columns with the name of a database are called, and those with that of a table.
@@ -79,13 +81,18 @@ impl<'p> Wanted<'p> {
         let conditions = node.filter.iter().filter(is_of_names).collect();
         let mut columns = vec![false; defs.len()];
         node.decode.iter().for_each(|&(column, _)| columns[column] = true);
-        Wanted { conditions, databases, tables, width, columns }
+        Wanted { conditions, databases, tables, width, columns, names: OnceLock::new() }
     }
 
     /// Whether it wants the rows of a table. What is not sure is wanted: each row meets the conditions again, which is where they warn.
     pub(crate) fn table(&self, database: &str, table: &str, eval: &EvalContext<'_>) -> bool {
         if self.conditions.is_empty() {
             return true;
+        }
+        let [databases, tables] =
+            self.names.get_or_init(|| [&self.databases, &self.tables].map(|slots| self.names_in(slots, eval)));
+        if is_other_than(database, databases) || is_other_than(table, tables) {
+            return false;
         }
         let mut row = vec![Value::Null; self.width];
         self.databases.iter().for_each(|&slot| row[slot] = Value::str(database));
@@ -95,10 +102,38 @@ impl<'p> Wanted<'p> {
         self.conditions.iter().all(|condition| !matches!(condition.eval_truth(&row, &eval), Ok(Some(false) | None)))
     }
 
+    /// The names that a condition compares one of these slots with, if there is such a condition and they are plain.
+    fn names_in(&self, slots: &[usize], eval: &EvalContext<'_>) -> Option<Vec<String>> {
+        let is_name = |expr: &Expr| expr.as_column().is_some_and(|slot| slots.contains(&slot));
+        let discarded = Warnings::default();
+        let eval = EvalContext { warnings: &discarded, ..*eval };
+        let plain = |expr: &Expr| {
+            let value = if expr.slots().is_empty() { expr.eval(&[], &eval).ok()? } else { return None };
+            let Value::Str(text) = value else { return None };
+            let is_plain = text.iter().all(|byte| byte.is_ascii_graphic());
+            is_plain.then(|| String::from_utf8_lossy(&text).into_owned())
+        };
+        self.conditions.iter().find_map(|condition| match &condition.kind {
+            ExprKind::Compare { op: CompareOp::Eq, args } => match (is_name(&args[0]), is_name(&args[1])) {
+                (true, false) => Some(vec![plain(&args[1])?]),
+                (false, true) => Some(vec![plain(&args[0])?]),
+                _ => None,
+            },
+            ExprKind::In { value, list } if is_name(value) => list.iter().map(plain).collect(),
+            _ => None,
+        })
+    }
+
     /// Whether it reads a column.
     pub(crate) fn column(&self, column: usize) -> bool {
         self.columns[column]
     }
+}
+
+/// Whether a name is none of these, whatever the collation: both are of ASCII without spaces, and differ in more than the case of letters.
+fn is_other_than(name: &str, names: &Option<Vec<String>>) -> bool {
+    let is_plain = name.bytes().all(|byte| byte.is_ascii_graphic());
+    is_plain && names.as_ref().is_some_and(|names| names.iter().all(|other| !other.eq_ignore_ascii_case(name)))
 }
 
 /// For contexts without virtual tables.

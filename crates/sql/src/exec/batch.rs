@@ -71,6 +71,14 @@ impl RowBatch {
         self.row_mut(last)
     }
 
+    /// Adds a row of NULLs, and gives it for changes.
+    pub(crate) fn push_nulls(&mut self) -> &mut [Value] {
+        self.values.resize_with(self.values.len() + self.width, Value::default);
+        self.rows += 1;
+        let last = self.rows - 1;
+        self.row_mut(last)
+    }
+
     /// Adds a row that is moved out of `row`.
     pub(crate) fn push_owned(&mut self, row: &mut Vec<Value>) {
         debug_assert_eq!(row.len(), self.width);

@@ -46,6 +46,8 @@ pub(crate) struct Scan<'p> {
     table: &'p Arc<Table>,
     mode: ReadMode,
     seed: Vec<Value>,
+    /// The seed is nothing but NULLs.
+    is_blank: bool,
     /// Still to be read, the next one last; `None` before the first read.
     ranges: Option<Vec<KeyRange>>,
     /// Each range is one whole clustered key.
@@ -169,6 +171,7 @@ impl<'p> Scan<'p> {
             table,
             mode: read_mode(node.lock),
             seed: Vec::new(),
+            is_blank: false,
             ranges: None,
             points: false,
             scan: None,
@@ -261,9 +264,13 @@ impl<'p> Scan<'p> {
         }
     }
 
+    fn push_seed<'o>(&self, out: &'o mut RowBatch) -> &'o mut [Value] {
+        if self.is_blank { out.push_nulls() } else { out.push(&self.seed) }
+    }
+
     /// Adds a row of what the index holds.
     fn push_covering(&self, row: usize, out: &mut RowBatch) -> Result<(), SqlError> {
-        let frame = out.push(&self.seed);
+        let frame = self.push_seed(out);
         let layout = &self.table.codec.indexes[self.access.index].layout;
         let image = self.rows.value_bytes(row);
         Ok(layout.decode_to(&image, self.node.index_decode.iter().copied(), frame)?)
@@ -290,7 +297,7 @@ impl<'p> Scan<'p> {
         context: &mut ExecContext<'_>,
         out: &mut RowBatch,
     ) -> Result<(), SqlError> {
-        let row = out.push(&self.seed);
+        let row = self.push_seed(out);
         decode_row(self.table, image, self.node, row)?;
         let conditions = &self.conditions;
         // What the index holds was checked before the row was fetched.
@@ -335,6 +342,7 @@ impl Operator for Scan<'_> {
     fn open(&mut self, seed: &[Value]) {
         self.seed.clear();
         self.seed.extend_from_slice(seed);
+        self.is_blank = seed.iter().all(Value::is_null);
         self.ranges = None;
         self.scan = None;
         self.rows.clear();

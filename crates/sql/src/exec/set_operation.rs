@@ -259,7 +259,7 @@ impl<'p> ComparedRows<'p> {
     }
 
     /// Whether a row of the first branch passes; `None` if there was no room to say so.
-    fn passes(&mut self, key: &mut Vec<u8>, context: &ExecContext<'_>) -> Option<bool> {
+    fn passes(&mut self, key: &[u8], context: &ExecContext<'_>) -> Option<bool> {
         let has_room = self.has_room(context);
         let Some(left) = self.counts.get_mut(key) else {
             // Rows like it may be among those that were put off.
