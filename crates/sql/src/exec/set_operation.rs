@@ -316,7 +316,7 @@ impl Operator for ComparedRows<'_> {
             for row in batch.iter() {
                 key.clear();
                 group_key(self.keys, row, context, &mut key)?;
-                match self.passes(&mut key, context) {
+                match self.passes(&key, context) {
                     Some(true) => _ = out.push(row),
                     Some(false) => {}
                     None => self.overflow.push(FIRST, &key, row, context).await?,
