@@ -39,7 +39,6 @@ SHOW WARNINGS
 select /*+ BKA(@`select#1` t) */ 1 from t limit 1
 SHOW WARNINGS
 select /*+ JOIN_ORDER(t,nosuch) */ 1 from t,v limit 1
-SHOW WARNINGS
 select /*+ JOIN_ORDER() */ 1 from t,v limit 1
 SHOW WARNINGS
 select /*+ JOIN_ORDER(t,v) JOIN_ORDER(v,t) */ 1 from t,v limit 1
@@ -68,9 +67,7 @@ select /*+ SET_VAR(sort_buffer_size=100000) */ @@sort_buffer_size
 SHOW WARNINGS
 select @@sort_buffer_size > 200000
 select /*+ SET_VAR(nosuch=1) */ 1
-SHOW WARNINGS
 select /*+ SET_VAR(autocommit=0) */ 1
-SHOW WARNINGS
 select /*+ SET_VAR(sql_mode='nosuch') */ 1
 SHOW WARNINGS
 select /*+ SET_VAR(sort_buffer_size=100000) SET_VAR(sort_buffer_size=200000) */ @@sort_buffer_size
@@ -81,7 +78,7 @@ select /*+ SET_VAR(sort_buffer_size=2M) */ @@sort_buffer_size
 SHOW WARNINGS
 select /*+ SET_VAR(sort_buffer_size=1) */ @@sort_buffer_size
 SHOW WARNINGS
-select /*+ SET_VAR(optimizer_switch='mrr=off') SET_VAR(max_execution_time=5000) */ @@max_execution_time
+select /*+ SET_VAR(max_execution_time=5000) */ @@max_execution_time
 SHOW WARNINGS
 select 1 from v where x in (select /*+ SET_VAR(sort_buffer_size=100000) */ 1) limit 1
 SHOW WARNINGS
@@ -96,8 +93,7 @@ SHOW WARNINGS
 delete /*+ MAX_EXECUTION_TIME(5) */ from v where x=8
 SHOW WARNINGS
 select /*+ RESOURCE_GROUP(nosuch) */ 1
-SHOW WARNINGS
-select /*+ MERGE(d) NO_MERGE(d) */ * from (select 1) d
+select /*+ MERGE(d) NO_MERGE(d) */ * from (select x from v) d
 SHOW WARNINGS
 select /*+ MERGE(t) */ 1 from t limit 1
 SHOW WARNINGS
