@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::pin::pin;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, Weak};
 use std::time::Duration;
 
@@ -73,6 +73,8 @@ pub(crate) struct Core {
     pub(crate) large_transactions: AtomicU64,
     /// Who waits for a state; see [`crate::state_at`].
     pub(crate) awaited: AwaitedStates,
+    /// Tasks that read parts of a snapshot beside their statements'.
+    pub(crate) readers: Arc<AtomicUsize>,
     failure: OnceLock<String>,
 }
 
@@ -240,6 +242,7 @@ impl Core {
             commits: ArcSwapOption::empty(),
             large_transactions: AtomicU64::new(0),
             awaited: AwaitedStates::default(),
+            readers: Arc::default(),
             failure: OnceLock::new(),
         }
     }

@@ -85,6 +85,6 @@ pub use store::{Damage, KeySpan, RowSum};
 pub use temporary::TemporaryMemory;
 pub use tunables::Tunables;
 pub use txn::{
-    Commit, Direction, Entry, KeyRange, LockStrength, LockWait, Pending, ReadMode, Rows, Savepoint, Scan,
+    Commit, Direction, Entry, KeyRange, LockStrength, LockWait, Pending, ReadMode, ReaderPlace, Rows, Savepoint, Scan,
     ShownTransaction, Snapshot, SnapshotScan, Transaction, TransactionFigures,
 };

@@ -72,7 +72,40 @@ async fn check(transaction: &mut Transaction, table: &Arc<Table>, rng: &mut StdR
             lower = next;
         }
         assert_eq!(parts, sum_of(&inside), "{range:?} in parts");
+        check_snapshot(transaction, table, &range, inside, rng).await;
     }
+}
+
+/// The rows of a range, leaf by leaf or one by one, as the transaction reads them, and if it has no own writes as others may read for it.
+async fn check_snapshot(
+    transaction: &mut Transaction,
+    table: &Arc<Table>,
+    range: &KeyRange,
+    mut expected: Rows,
+    rng: &mut StdRng,
+) {
+    let direction = if rng.random_bool(0.5) { Direction::Forward } else { Direction::Backward };
+    let max = rng.random_range(1..50);
+    let count = expected.len();
+    if direction == Direction::Backward {
+        expected.reverse();
+    }
+    let (mut rows, mut found) = (crate::Rows::default(), Rows::new());
+    let row =
+        |rows: &crate::Rows, row| (Bytes::copy_from_slice(rows.key(row)), Bytes::copy_from_slice(rows.value(row)));
+    let mut scan = transaction.scan(table, 0, range.clone(), direction, ReadMode::Consistent);
+    while transaction.next_rows(&mut scan, &mut rows, max).await.unwrap() {
+        found.extend((0..rows.len()).map(|at| row(&rows, at)));
+    }
+    assert_eq!(found, expected, "{range:?}, {direction:?}");
+    let Some(snapshot) = transaction.snapshot_of(table).unwrap() else { return };
+    assert_eq!(snapshot.count(0, range).await.unwrap(), count as u64, "{range:?}");
+    let mut scan = snapshot.scan(0, range.clone(), direction);
+    found.clear();
+    while scan.next_rows(&mut rows, max).await.unwrap() {
+        found.extend((0..rows.len()).map(|at| (row(&rows, at).0, rows.value_bytes(at))));
+    }
+    assert_eq!(found, expected, "{range:?}, {direction:?}, of a snapshot");
 }
 
 fn random_row(table: &Table, id: i64, rng: &mut StdRng) -> Bytes {

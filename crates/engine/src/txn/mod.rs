@@ -62,7 +62,7 @@ pub use commit::Pending;
 pub use mode::{Direction, Entry, KeyRange, LockStrength, LockWait, ReadMode};
 pub use scan::{Rows, Scan};
 pub use shown::{ShownTransaction, TransactionFigures};
-pub use snapshot::{Snapshot, SnapshotScan};
+pub use snapshot::{ReaderPlace, Snapshot, SnapshotScan};
 pub(crate) use write_set::{OwnCursor, Step, Write, WriteSet, key_hash};
 
 /// Two bounds of keys, borrowed.

@@ -4,6 +4,7 @@
 //! side by side. It is of one table, and there is none while the transaction has written to that table itself.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
 
@@ -31,6 +32,15 @@ pub struct Snapshot {
     table: Arc<Table>,
 }
 
+/// The place of a task that reads beside a statement's own, until it is dropped.
+pub struct ReaderPlace(Arc<AtomicUsize>);
+
+impl Drop for ReaderPlace {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
 /// A scan of a snapshot under way.
 pub struct SnapshotScan {
     view: Arc<ReadView>,
@@ -56,6 +66,14 @@ impl Snapshot {
     pub fn scan(&self, index_number: usize, range: KeyRange, direction: Direction) -> SnapshotScan {
         let scan = Scan::new(&self.table, index_number, range, direction, ReadMode::Consistent);
         SnapshotScan { view: self.view.clone(), scan }
+    }
+
+    /// A place for another task that reads this state, if there are fewer than `most` of them, of all statements of the engine.
+    pub fn reader(&self, most: usize) -> Option<ReaderPlace> {
+        let readers = &self.engine.core().readers;
+        let has_room = |count: usize| (count < most).then_some(count + 1);
+        readers.fetch_update(Ordering::Relaxed, Ordering::Relaxed, has_room).ok()?;
+        Some(ReaderPlace(readers.clone()))
     }
 
     /// Keys strictly inside of a range at which the tree can be cut into parts of about the same size, ascending, at most `most`; none

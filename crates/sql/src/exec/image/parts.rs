@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use base::SqlError;
-use engine::{Direction, KeyRange, Rows, Snapshot};
+use engine::{Direction, KeyRange, ReaderPlace, Rows, Snapshot};
 use event_listener::Event;
 use io::{Env, ThreadTurn};
 use parking_lot::Mutex;
@@ -27,9 +27,6 @@ use crate::exec::image::grouping::{ImageGroup, ImageGrouping, ImageGroups};
 const SHARED_FROM: f64 = 20_000.0;
 /// A range is cut into so many parts for each task, so that all end at about the same time.
 const PARTS_PER_TASK: usize = 8;
-
-/// Helpers of all statements.
-static HELPERS: AtomicUsize = AtomicUsize::new(0);
 
 /// What the tasks of one statement share.
 struct Shared {
@@ -59,14 +56,16 @@ impl Drop for Ends {
     }
 }
 
-/// One helper's place among all.
-struct Helper(Arc<Shared>);
+/// A helper, with its place among those of all statements.
+struct Helper {
+    shared: Arc<Shared>,
+    _place: ReaderPlace,
+}
 
 impl Drop for Helper {
     fn drop(&mut self) {
-        HELPERS.fetch_sub(1, Ordering::Relaxed);
-        self.0.helpers.fetch_sub(1, Ordering::Release);
-        self.0.helper_ended.notify(usize::MAX);
+        self.shared.helpers.fetch_sub(1, Ordering::Release);
+        self.shared.helper_ended.notify(usize::MAX);
     }
 }
 
@@ -117,7 +116,9 @@ pub(crate) async fn group_parts(
     }
     let results = std::mem::take(&mut *shared.results.lock());
     let mut groups: Option<ImageGroups> = None;
-    for part in results.into_iter().flatten() {
+    for part in results {
+        // A helper that did not come to its end has said why, unless it panicked.
+        let part = part.ok_or_else(|| SqlError::unknown("a part of a table was not read"))?;
         let Some(groups) = &mut groups else {
             groups = Some(part);
             continue;
@@ -148,14 +149,11 @@ async fn cut(snapshot: &Snapshot, index: usize, ranges: Vec<KeyRange>, most: usi
 /// Starts helpers, as many as there is room for.
 fn hire(shared: &Arc<Shared>, most: usize, env: &Env) {
     for _ in 0..most.min(shared.parts.len().saturating_sub(1)) {
-        let has_room = |count: usize| (count < most).then_some(count + 1);
-        if HELPERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, has_room).is_err() {
-            return;
-        }
+        let Some(place) = shared.snapshot.reader(most) else { return };
         shared.helpers.fetch_add(1, Ordering::Relaxed);
-        let (helper, env_of_task) = (Helper(shared.clone()), env.clone());
+        let (helper, env_of_task) = (Helper { shared: shared.clone(), _place: place }, env.clone());
         let task = async move {
-            let shared = helper.0.clone();
+            let shared = helper.shared.clone();
             if let Err(error) = work(&shared, &env_of_task).await {
                 shared.fail(Some(error));
             }
