@@ -387,6 +387,7 @@ pub mod codes {
     pub const INCONSISTENT_ERROR: Code = (3002, "HY000");
     pub const WARN_LEGACY_SYNTAX_CONVERTED: Code = (3005, "HY000");
     pub const FK_DEPTH_EXCEEDED: Code = (3008, "HY000");
+    pub const EXPLAIN_NOT_SUPPORTED: Code = (3012, "HY000");
     pub const INVALID_FIELD_SIZE: Code = (3013, "42000");
     pub const INVALID_ARGUMENT_FOR_LOGARITHM: Code = (3020, "2201E");
     pub const REPLICA_CHANNEL_IO_THREAD_MUST_STOP: Code = (3021, "HY000");
@@ -410,6 +411,10 @@ pub mod codes {
     pub const UNSUPPORTED_MAX_EXECUTION_TIME: Code = (3125, "HY000");
     /// `ER_WARN_CONFLICTING_HINT`
     pub const WARN_CONFLICTING_HINT: Code = (3126, "HY000");
+    /// `ER_WARN_UNKNOWN_QB_NAME`
+    pub const WARN_UNKNOWN_QB_NAME: Code = (3127, "HY000");
+    /// `ER_UNRESOLVED_HINT_NAME`
+    pub const WARN_UNKNOWN_NAME_IN_HINT: Code = (3128, "HY000");
     pub const COULD_NOT_APPLY_JSON_DIFF: Code = (3138, "HY000");
     pub const INVALID_JSON_TEXT: Code = (3140, "22032");
     pub const INVALID_JSON_TEXT_IN_PARAM: Code = (3141, "22032");
@@ -468,6 +473,8 @@ pub mod codes {
     pub const FIELD_IN_GROUPING_NOT_GROUP_BY: Code = (3602, "HY000");
     pub const ILLEGAL_PRIVILEGE_LEVEL: Code = (3619, "HY000");
     pub const MANDATORY_ROLE: Code = (3628, "HY000");
+    pub const NOT_HINT_UPDATABLE_VARIABLE: Code = (3637, "HY000");
+    pub const RESOURCE_GROUP_NOT_EXISTS: Code = (3651, "HY000");
     pub const CREDENTIALS_CONTRADICT_TO_HISTORY: Code = (3638, "HY000");
     pub const MISSING_JSON_TABLE_VALUE: Code = (3665, "22035");
     pub const WRONG_JSON_TABLE_VALUE: Code = (3666, "2203F");
@@ -547,8 +554,12 @@ pub mod codes {
     pub const NOT_AGGREGATE_FUNCTION: Code = (4105, "HY000");
     pub const INVALID_AGGREGATE_FUNCTION: Code = (4106, "HY000");
     pub const CTE_EXPANSION_LIMIT: Code = (4169, "HY000");
+    pub const EXPLAIN_INTO_IMPLICIT_FORMAT: Code = (6006, "0A000");
+    pub const EXPLAIN_INTO_FORMAT: Code = (6007, "0A000");
+    pub const EXPLAIN_INTO_FOR_CONNECTION: Code = (6009, "0A000");
     pub const MISSING_GTID_TAG_PRIVILEGE: Code = (6038, "HY000");
     pub const FK_NO_UNIQUE_INDEX_PARENT: Code = (6125, "HY000");
+    pub const EXPLAIN_ANALYZE_JSON_FORMAT: Code = (6412, "0A000");
     pub const PARAMETERS_OUTSIDE_DML: Code = (6413, "HY000");
     pub const TEMPORAL_OUT_OF_RANGE: Code = (6527, "22008");
     pub const SERVER_REPLICA_INCIDENT: Code = (13119, "HY000");

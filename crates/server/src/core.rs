@@ -149,6 +149,7 @@ impl Core {
             xa: Arc::default(),
             user_locks: Arc::default(),
             active_roles: Arc::default(),
+            running_plans: Arc::default(),
         };
         let mut shared = Shared::new(Arc::new(sql), registry);
         shared.dump = Some(services.dump().clone());

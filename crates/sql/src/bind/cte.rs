@@ -72,7 +72,7 @@ impl<'a> Binder<'a> {
             }
             let columns = cte.columns.iter().map(|column| column.text.to_string()).collect();
             let visible = self.ctes.len() + usize::from(with.recursive);
-            let uses = Arc::new(CteUses { id: self.next_cte(), count: AtomicUsize::new(0) });
+            let uses = Arc::new(CteUses { id: self.next_cte(), name: Arc::from(&*name), count: AtomicUsize::new(0) });
             let (may_recur, query, sees) = (with.recursive, &cte.query, self.scopes.len());
             self.ctes.push(Cte {
                 name,

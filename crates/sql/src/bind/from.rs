@@ -299,6 +299,7 @@ pub(super) fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -
         columns,
         outer_joined: false,
         hints: Vec::new(),
+        no_merge: false,
         lock: None,
         image: None,
         cte: None,
@@ -364,7 +365,7 @@ fn index_hints(table: &types::TableDef, alias: &str, hints: &[sql::IndexHint]) -
             let index = table.index_number(&name.text);
             indexes.push(index.ok_or_else(|| SqlError::new(codes::KEY_DOES_NOT_EXIST, message()))?);
         }
-        bound.push(IndexHint { kind: hint.kind, indexes });
+        bound.push(IndexHint { kind: hint.kind, scope: hint.scope, indexes });
     }
     Ok(bound)
 }

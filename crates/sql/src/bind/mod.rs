@@ -24,6 +24,7 @@ pub(crate) mod expr;
 pub(crate) mod from;
 mod grouping;
 mod having;
+pub(crate) mod hints;
 mod json_table;
 pub(crate) mod literal;
 mod lookup;
@@ -57,12 +58,15 @@ use crate::bind::scope::{Scope, no_such_table};
 use crate::bind::tree::TableSource;
 use crate::ddl::{check_database_name, check_length, check_table_name};
 use crate::expr::{Expr, ExprType};
+use crate::parse::hint::Hints;
 use crate::plan::{PlanContext, Privilege, TableUse, UsedColumns};
 use crate::session::HIDDEN;
 
 /// Binds one statement.
 pub(crate) struct Binder<'a> {
     pub(crate) context: &'a PlanContext<'a>,
+    /// The statement's optimizer hints.
+    pub(crate) hints: Hints,
     /// Blocks under way, the innermost last.
     pub(crate) scopes: Vec<Scope>,
     /// What their expressions name.
@@ -101,6 +105,7 @@ impl<'a> Binder<'a> {
     pub(crate) fn new(context: &'a PlanContext<'a>) -> Self {
         Binder {
             context,
+            hints: Hints::of(context.text, context.session.sql_mode),
             scopes: Vec::new(),
             columns: Columns::default(),
             ctes: Vec::new(),

@@ -15,6 +15,7 @@ use types::schema::same_name;
 
 use crate::bind::Binder;
 use crate::bind::columns::{ColumnId, ColumnSource, Columns, TableId};
+use crate::bind::hints::BlockHints;
 use crate::bind::lookup::Lookup;
 use crate::bind::tree::{BoundAggregate, BoundTable, ColumnInfo, Subquery, TableSource};
 use crate::bind::window::{BoundWindow, WindowSpec, alias_of_window};
@@ -50,6 +51,9 @@ pub(crate) enum Place {
 #[derive(Debug, Default)]
 pub(crate) struct Scope {
     pub(crate) tables: Vec<BoundTable>,
+    /// Of an UPDATE or DELETE, what hints say of it, and whether that is the order of its tables.
+    pub(crate) hints: BlockHints,
+    pub(crate) straight_join: bool,
     /// Columns of enclosing blocks that are read in this one.
     pub(crate) outer: SlotSet,
     /// What unqualified names are looked for in: all of FROM, or in an ON clause the join's two sides.

@@ -53,6 +53,7 @@ impl<'a> Binder<'a> {
     fn bind_block(&mut self, select: &'a sql::Select, tail: Tail<'a>, number: u32) -> Result<BoundQuery, SqlError> {
         self.scope().has_group_by = select.group_by.is_some();
         let from = self.bind_from(&select.from)?;
+        let (hints, is_fixed) = self.hint_block(select.start.0, number);
         let filter = match &select.filter {
             Some(condition) => self.bind_condition(condition, ExprScope::new(Clause::Where))?,
             None => Vec::new(),
@@ -109,7 +110,8 @@ impl<'a> Binder<'a> {
             order,
             limit,
             subqueries: scope.subqueries,
-            straight_join: select.options.straight_join,
+            straight_join: select.options.straight_join || is_fixed,
+            hints,
             count_found_rows: select.options.calc_found_rows,
         };
         self.check_grouping(&block, &scope.named_windows)?;

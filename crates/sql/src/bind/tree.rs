@@ -14,10 +14,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::SqlError;
 use engine::{LockWait, Table};
-use syntax::ast::IndexHintKind;
+use syntax::ast::{IndexHintKind, IndexHintScope};
 use types::ColumnDef;
 
 use crate::bind::columns::{ColumnId, TableId};
+use crate::bind::hints::BlockHints;
 use crate::bind::window::BoundWindow;
 use crate::expr::{Aggregate, Expr, ExprType, SlotSet, function};
 use crate::plan::json_table::JsonTable;
@@ -128,6 +129,7 @@ pub(crate) struct Block {
     pub(crate) subqueries: Vec<Subquery>,
     /// STRAIGHT_JOIN: tables are joined in the order of the text.
     pub(crate) straight_join: bool,
+    pub(crate) hints: BlockHints,
     /// SQL_CALC_FOUND_ROWS
     pub(crate) count_found_rows: bool,
 }
@@ -220,6 +222,7 @@ pub(crate) struct CteId(pub(crate) u32);
 #[derive(Debug)]
 pub(crate) struct CteUses {
     pub(crate) id: CteId,
+    pub(crate) name: Arc<str>,
     pub(crate) count: AtomicUsize,
 }
 
@@ -269,6 +272,11 @@ impl SetKind {
     /// Whether rows are compared with each other.
     pub(crate) fn compares(&self) -> bool {
         *self != SetKind::Union { distinct_until: None }
+    }
+
+    /// Whether it is a recursive common table expression.
+    pub(crate) fn is_recursive(&self) -> bool {
+        matches!(self, SetKind::Recursive(_))
     }
 
     /// Its word.
@@ -381,6 +389,8 @@ pub(crate) struct BoundTable {
     /// It is on the inner side of an outer join, so its columns may be NULL.
     pub(crate) outer_joined: bool,
     pub(crate) hints: Vec<IndexHint>,
+    /// NO_MERGE: it stays a table.
+    pub(crate) no_merge: bool,
     pub(crate) lock: Option<RowLock>,
     /// Its row image, if the statement changes its rows.
     pub(crate) image: Option<ColumnId>,
@@ -416,6 +426,8 @@ pub(crate) struct ColumnInfo {
 #[derive(Clone, Debug)]
 pub(crate) struct IndexHint {
     pub(crate) kind: IndexHintKind,
+    /// For what; `None` is everything.
+    pub(crate) scope: Option<IndexHintScope>,
     /// Positions among the table's indexes.
     pub(crate) indexes: Vec<usize>,
 }

@@ -77,6 +77,8 @@ pub(crate) enum Bound {
 pub(crate) struct ValueBound {
     /// What was written: not negative, and not NULL.
     pub(crate) distance: Expr,
+    /// It is behind the row.
+    pub(crate) following: bool,
     /// The value, over the row that the frame is for.
     pub(crate) limit: Expr,
     /// Whether a row comes before the limit, and whether behind it, over the row's value of the ORDER BY and the limit.
@@ -90,6 +92,11 @@ impl Frame {
     /// The one of a window that has none written: up to the row's peers if there is an order, and all rows otherwise.
     fn unwritten(is_ordered: bool) -> Frame {
         Frame { rows: false, start: Bound::Unbounded, end: if is_ordered { Bound::Current } else { Bound::Unbounded } }
+    }
+
+    /// Whether it is the one of a window that has none written.
+    pub(crate) fn is_unwritten(&self, is_ordered: bool) -> bool {
+        *self == Frame::unwritten(is_ordered)
     }
 
     /// What it has to be computed of each row.

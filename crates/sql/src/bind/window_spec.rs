@@ -142,7 +142,7 @@ impl<'a> Binder<'a> {
             let distance = self.bind_expr(amount, scope)?;
             self.check_constant(&distance, &spec.name)?;
             let limit = build::interval(key.expr.clone(), distance.clone(), *unit, following == key.descending)?;
-            return value_bound(key, distance, limit, &spec.name);
+            return value_bound(key, (distance, following), limit, &spec.name);
         }
         let distance = self.bind_expr(written, scope)?;
         if !is_number(&distance) {
@@ -164,7 +164,7 @@ impl<'a> Binder<'a> {
         }
         let op = if following == key.descending { ArithmeticOp::Subtract } else { ArithmeticOp::Add };
         let limit = build::arithmetic(op, key.expr.clone(), distance.clone(), self.context.session)?;
-        value_bound(key, distance, limit, &spec.name)
+        value_bound(key, (distance, following), limit, &spec.name)
     }
 
     /// 3590 for a bound that is different from row to row.
@@ -264,7 +264,12 @@ fn the_key(spec: &WindowSpec) -> Result<&OrderItem, SqlError> {
     }
 }
 
-fn value_bound(key: &OrderItem, distance: Expr, limit: Expr, window: &str) -> Result<Bound, SqlError> {
+fn value_bound(
+    key: &OrderItem,
+    (distance, following): (Expr, bool),
+    limit: Expr,
+    window: &str,
+) -> Result<Bound, SqlError> {
     let column = |slot: usize, ty: &ExprType| Expr::column(slot, ExprType { utc: false, ..ty.clone() });
     let compared = |op| build::compare(op, column(0, &key.expr.ty), column(1, &limit.ty));
     let (before, behind) = match key.descending {
@@ -272,7 +277,7 @@ fn value_bound(key: &OrderItem, distance: Expr, limit: Expr, window: &str) -> Re
         true => (CompareOp::Greater, CompareOp::Less),
     };
     let (before, behind) = (compared(before)?, compared(behind)?);
-    Ok(Bound::Value(Box::new(ValueBound { distance, limit, before, behind, window: window.to_owned() })))
+    Ok(Bound::Value(Box::new(ValueBound { distance, following, limit, before, behind, window: window.to_owned() })))
 }
 
 fn is_number(expr: &Expr) -> bool {

@@ -50,6 +50,7 @@ pub(crate) async fn plan_delete<'a>(
     let since = binder.uses_count();
     binder.needs = Privilege::Delete;
     let from = binder.bind_from(&delete.from)?;
+    binder.hint_changing_block(number);
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let tables = target_tables(binder, delete)?;

@@ -79,6 +79,8 @@ pub(super) fn changing_block(
         order,
         limit,
         subqueries: scope.subqueries,
+        hints: scope.hints,
+        straight_join: scope.straight_join,
         ..Block::default()
     }
 }

@@ -366,6 +366,7 @@ fn see_tables(scope: &mut Scope, block: &Block) {
             columns: table.columns.clone(),
             outer_joined: table.outer_joined,
             hints: Vec::new(),
+            no_merge: false,
             lock: None,
             image: None,
             cte: None,

@@ -54,6 +54,7 @@ pub(crate) async fn plan_update<'a>(
     let since = binder.uses_count();
     binder.needs = Privilege::Update;
     let from = binder.bind_from(&update.tables)?;
+    binder.hint_changing_block(number);
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
     let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();

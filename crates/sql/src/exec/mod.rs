@@ -21,6 +21,7 @@ mod image;
 mod join;
 pub(crate) mod json_table;
 mod keys;
+pub(crate) mod measured;
 pub(crate) mod operator;
 mod overflow;
 pub(crate) mod query;
@@ -84,6 +85,7 @@ pub async fn execute(
             }
             Ok(Outcome::default())
         }
+        PlanKind::Explain(explain) => Box::pin(explain.execute(plan.columns(), context, sink)).await,
         PlanKind::Rows(rows) => {
             sink.columns(plan.columns())?;
             for row in rows {

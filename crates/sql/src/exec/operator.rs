@@ -20,6 +20,7 @@ use crate::exec::distinct::DistinctRows;
 use crate::exec::filter::{EmptyRows, FilterRows, LimitRows, OneRow};
 use crate::exec::hash_join::HashJoin;
 use crate::exec::join::{BufferedJoin, NestedLoop};
+use crate::exec::measured::MeasuredRows;
 use crate::exec::scan::Scan;
 use crate::exec::sort::SortRows;
 use crate::exec::source::SourceRows;
@@ -78,6 +79,7 @@ pub(crate) fn build<'p>(block: &'p BlockPlan, node: &'p Node) -> BoxedOperator<'
         }
         Node::Sort { input, keys, limit } => Box::new(SortRows::new(build(block, input), keys, limit, block.width)),
         Node::Limit { input, limit } => Box::new(LimitRows::new(build(block, input), limit, block.count_found_rows)),
+        Node::Measured(measured) => Box::new(MeasuredRows::new(build(block, &measured.node), &measured.counters)),
     }
 }
 

@@ -7,6 +7,7 @@ use types::Value;
 use crate::exec::apply::SubqueryRun;
 use crate::exec::batch::RowBatch;
 use crate::exec::context::ExecContext;
+use crate::exec::measured::MeasuredRows;
 use crate::exec::operator::{BoxedOperator, Operator, build};
 use crate::exec::set_operation::set_rows;
 use crate::expr::{Expr, ExprKind, SlotSet};
@@ -15,12 +16,24 @@ use crate::plan::node::{BlockPlan, QueryBody, QueryPlan};
 /// The rows of a query.
 pub(crate) enum QueryRows<'p> {
     Block(Box<BlockRows<'p>>),
+    /// A set operation, or a query that is measured.
     Set(BoxedOperator<'p>),
-    Values { rows: &'p [Vec<Expr>], at: usize },
+    Values {
+        rows: &'p [Vec<Expr>],
+        at: usize,
+    },
 }
 
 impl<'p> QueryRows<'p> {
     pub(crate) fn new(plan: &'p QueryPlan) -> Self {
+        let rows = QueryRows::of_body(plan);
+        match &plan.counters {
+            Some(counters) => QueryRows::Set(Box::new(MeasuredRows::new(Box::new(rows), counters))),
+            None => rows,
+        }
+    }
+
+    fn of_body(plan: &'p QueryPlan) -> Self {
         match &plan.body {
             QueryBody::Block(block) => QueryRows::Block(Box::new(BlockRows::new(block))),
             QueryBody::Set(set) => QueryRows::Set(set_rows(set)),

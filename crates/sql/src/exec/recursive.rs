@@ -172,6 +172,7 @@ fn has_inner_round(node: &Node, block: &BlockPlan, is_inner: bool) -> bool {
         | Node::Limit { input, .. } => has_inner_round(input, block, is_inner),
         Node::Window(window) => has_inner_round(&window.input, block, is_inner),
         Node::Aggregate(aggregate) => has_inner_round(&aggregate.input, block, is_inner),
+        Node::Measured(measured) => has_inner_round(&measured.node, block, is_inner),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::exec::context::ExecContext;
 use crate::exec::distinct::{DistinctRows, group_key};
 use crate::exec::filter::LimitRows;
 use crate::exec::keys::KeyMap;
+use crate::exec::measured::MeasuredRows;
 use crate::exec::operator::{BoxedOperator, Operator};
 use crate::exec::overflow::Overflow;
 use crate::exec::query::QueryRows;
@@ -64,12 +65,16 @@ pub(crate) fn set_rows(plan: &SetPlan) -> BoxedOperator<'_> {
             })
         }
     };
+    let counters = plan.counters.as_deref();
+    rows = MeasuredRows::around(rows, counters.map(|counters| &*counters.rows));
     if !plan.order.is_empty() {
         let kept = if plan.count_found_rows { &NO_LIMIT } else { &plan.limit };
         rows = Box::new(SortRows::new(rows, &plan.order, kept, width));
+        rows = MeasuredRows::around(rows, counters.map(|counters| &*counters.sorted));
     }
     if !plan.limit.is_none() {
         rows = Box::new(LimitRows::new(rows, &plan.limit, plan.count_found_rows));
+        rows = MeasuredRows::around(rows, counters.map(|counters| &*counters.limited));
     }
     rows
 }

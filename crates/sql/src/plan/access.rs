@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use engine::Table;
-use syntax::ast::IndexHintKind;
+use syntax::ast::{IndexHintKind, IndexHintScope};
 use types::{ColumnType, TableDef};
 
 use crate::bind::columns::ColumnId;
@@ -113,10 +113,14 @@ pub(crate) struct TableFacts {
     /// Columns that are needed of it.
     pub(crate) columns: Vec<usize>,
     pub(crate) needs_image: bool,
-    /// Indexes that hints and visibility allow.
+    /// Indexes that hints and visibility allow for finding rows.
     pub(crate) allowed: Vec<usize>,
     /// FORCE INDEX: not by reading all of it, if there is another way.
     pub(crate) forced: bool,
+    /// The same, for the order of rows.
+    pub(crate) for_order: Allowed,
+    /// The same, for rows that come by groups.
+    pub(crate) for_groups: Allowed,
     /// Per index, the counted rows of the path by constants alone.
     pub(crate) counted: Vec<Option<f64>>,
     /// What is known of its contents.
@@ -128,14 +132,17 @@ pub(crate) struct TableFacts {
 impl TableFacts {
     pub(crate) fn new(bound: &BoundTable, rows: u64, columns: Vec<usize>, needs_image: bool) -> Option<Self> {
         let TableSource::Base(table) = &bound.source else { return None };
-        let (allowed, forced) = allowed_indexes(&table.def, bound);
+        let allowed = |scope| Allowed::of(&table.def, bound, scope);
+        let Allowed { indexes, forced } = allowed(IndexHintScope::Join);
         Some(TableFacts {
             table: table.clone(),
             rows: (rows as f64).max(1.0),
             columns,
             needs_image,
-            allowed,
+            allowed: indexes,
             forced,
+            for_order: allowed(IndexHintScope::OrderBy),
+            for_groups: allowed(IndexHintScope::GroupBy),
             counted: vec![None; table.def.indexes.len()],
             known: Known::default(),
             only_counted: None,
@@ -427,18 +434,29 @@ fn shares(interval: &Interval, chosen: &[Interval]) -> bool {
         })
 }
 
-fn allowed_indexes(def: &TableDef, bound: &BoundTable) -> (Vec<usize>, bool) {
-    let visible = |index: &usize| *index == 0 || def.indexes[*index].visible;
-    let mut allowed: Vec<usize> = (0..def.indexes.len()).filter(visible).collect();
-    let mut forced = false;
-    for hint in &bound.hints {
-        match hint.kind {
-            IndexHintKind::Ignore => allowed.retain(|index| !hint.indexes.contains(index)),
-            IndexHintKind::Use | IndexHintKind::Force => {
-                allowed.retain(|index| hint.indexes.contains(index));
-                forced |= hint.kind == IndexHintKind::Force;
+/// Indexes that may serve a purpose.
+#[derive(Clone, Debug)]
+pub(crate) struct Allowed {
+    pub(crate) indexes: Vec<usize>,
+    /// One of them serves it if that is possible.
+    pub(crate) forced: bool,
+}
+
+impl Allowed {
+    /// What visibility and the hints leave that are for everything, or for this.
+    fn of(def: &TableDef, bound: &BoundTable, scope: IndexHintScope) -> Allowed {
+        let visible = |index: &usize| *index == 0 || def.indexes[*index].visible;
+        let mut indexes: Vec<usize> = (0..def.indexes.len()).filter(visible).collect();
+        let mut forced = false;
+        for hint in bound.hints.iter().filter(|hint| hint.scope.is_none_or(|of| of == scope)) {
+            match hint.kind {
+                IndexHintKind::Ignore => indexes.retain(|index| !hint.indexes.contains(index)),
+                IndexHintKind::Use | IndexHintKind::Force => {
+                    indexes.retain(|index| hint.indexes.contains(index));
+                    forced |= hint.kind == IndexHintKind::Force;
+                }
             }
         }
+        Allowed { indexes, forced }
     }
-    (allowed, forced)
 }

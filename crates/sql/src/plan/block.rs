@@ -48,7 +48,7 @@ pub(crate) fn plan_query<'a>(
             BoundBody::Set(set) => QueryBody::Set(Box::new(plan_set(context, columns, *set).await?)),
             BoundBody::Values(rows) => QueryBody::Values(rows),
         };
-        Ok(QueryPlan { columns: query.columns, types: query.types, body, into: query.into })
+        Ok(QueryPlan { columns: query.columns, types: query.types, body, into: query.into, counters: None })
     })
 }
 
@@ -67,6 +67,7 @@ async fn plan_set(context: &PlanContext<'_>, columns: &mut Columns, set: SetOper
         order: set.order,
         limit: set.limit,
         count_found_rows: set.count_found_rows,
+        counters: None,
     })
 }
 
@@ -139,6 +140,7 @@ async fn plan_tables(
     let mut tables = Vec::with_capacity(bound.len());
     for table in bound {
         let made_once = table.made_once();
+        let cte = table.cte.as_ref().map(|cte| cte.name.clone());
         let source = match table.source {
             TableSource::Round(rows) => PlannedSource::Round(rows, table.columns.len()),
             TableSource::Base(base) => PlannedSource::Base(base),
@@ -154,7 +156,7 @@ async fn plan_tables(
             }
         };
         let columns = table.columns.into_iter().map(|column| column.name).collect();
-        tables.push(PlannedTable { source, schema: table.schema, alias: table.alias, columns });
+        tables.push(PlannedTable { source, schema: table.schema, alias: table.alias, cte, columns });
     }
     Ok(tables)
 }
@@ -486,7 +488,7 @@ fn arrives_grouped(of: (&Block, &Columns), node: &Node, keys: &[Expr], facts: &[
             }
         }
         Node::Access(access) => match (&access.method, &facts[access.table]) {
-            (AccessMethod::Index(index, _), Some(facts)) => {
+            (AccessMethod::Index(index, _), Some(facts)) if facts.for_groups.indexes.contains(&index.index) => {
                 let of = Of { columns: of.1, table: of.0.tables[access.table].id };
                 groups_together(index, &facts.table, keys, of)
             }
@@ -530,6 +532,7 @@ fn applied_in(node: &Node) -> Vec<usize> {
         }
         Node::Aggregate(aggregate) => applied_in(&aggregate.input),
         Node::Window(window) => applied_in(&window.input),
+        Node::Measured(measured) => applied_in(&measured.node),
         Node::Filter { input, .. }
         | Node::Compute { input, .. }
         | Node::Distinct { input, .. }

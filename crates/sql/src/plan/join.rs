@@ -235,22 +235,28 @@ impl JoinPlanner<'_> {
         let mut best: Option<(f64, Path, Option<bool>, f64)> = None;
         let mut paths = facts.paths(table, &all, present);
         let is_single_row = paths.iter().all(|path| path.access.is_single_row());
+        let for_order = if self.block.grouping.is_some() { &facts.for_groups } else { &facts.for_order };
         if !wanted.order.is_empty() && !is_single_row {
             // An index that is no use for the conditions may still give the order.
-            for &index in &facts.allowed {
+            for &index in &for_order.indexes {
                 if !paths.iter().any(|path| path.access.index == index) {
                     paths.push(facts.path(index, Vec::new(), table, &all));
                 }
             }
         }
         for path in paths {
-            let turned = gives_order(&path.access, &facts.table, wanted.order, self.of(table));
+            let may_order = wanted.order.is_empty() || for_order.indexes.contains(&path.access.index);
+            let turned = gives_order(&path.access, &facts.table, wanted.order, self.of(table)).filter(|_| may_order);
             let passing = self.passing_rows(&path, &conditions);
             let read = match wanted.rows {
                 Some(rows) if turned.is_some() && passing > 0.0 => (rows * path.rows / passing).min(path.rows),
                 _ => path.rows,
             };
-            let sort = if turned.is_none() { 0.3 * passing * (passing + 2.0).log2() + 5.0 } else { 0.0 };
+            let sort = match turned {
+                Some(_) => 0.0,
+                None if for_order.forced => f64::MAX,
+                None => 0.3 * passing * (passing + 2.0).log2() + 5.0,
+            };
             let cost = path.cost_of(read) + sort;
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {
                 best = Some((cost, path, turned, read));
@@ -261,10 +267,11 @@ impl JoinPlanner<'_> {
         };
         path.access.descending = turned.unwrap_or(false);
         let rows = self.passing_rows(&path, &conditions);
+        let cost = path.cost_of(read);
         let possible = self.possible(facts, table, &all, present);
         let mut node = self.access_node(table, facts, path, conditions, possible);
         if let Node::Access(access) = &mut node {
-            access.estimate.rows = read;
+            access.estimate = Estimate { rows: read, cost, ..access.estimate };
             access.for_order = turned.is_some() && !wanted.order.is_empty();
         }
         Joined { node, rows, ordered: turned.is_some() }
@@ -336,8 +343,17 @@ impl JoinPlanner<'_> {
             let inner = self.with_constants(self.access_node(table, facts, path, inner, possible), on);
             let method = JoinMethod::NestedLoop;
             let conditions = Vec::new();
-            let node = JoinNode { outer: before.node, inner, rows: kept, method, conditions, inner_slots };
-            return Joined { node: Node::Join(Box::new(node)), rows: before.rows * fanout, ordered };
+            let rows = before.rows * fanout;
+            let node = JoinNode {
+                outer: before.node,
+                inner,
+                rows: kept,
+                method,
+                conditions,
+                inner_slots,
+                expected_rows: rows,
+            };
+            return Joined { node: Node::Join(Box::new(node)), rows, ordered };
         }
         if !self.laterals[table].is_empty() {
             return self.join_lateral(before, table, conditions, here, kept);
@@ -355,6 +371,7 @@ impl JoinPlanner<'_> {
             method,
             conditions: rest.into_iter().map(|condition| condition.expr).collect(),
             inner_slots,
+            expected_rows: rows,
         };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: false }
     }
@@ -378,6 +395,7 @@ impl JoinPlanner<'_> {
             method: JoinMethod::NestedLoop,
             conditions: Vec::new(),
             inner_slots: self.given_by(here),
+            expected_rows: rows,
         };
         Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered }
     }
@@ -462,7 +480,7 @@ impl JoinPlanner<'_> {
             index_decode: Vec::new(),
             filter: conditions.into_iter().map(|condition| condition.expr).collect(),
             lock: None,
-            estimate: Estimate { rows: self.source_rows[table], filtered },
+            estimate: Estimate { rows: self.source_rows[table], filtered, cost: self.source_rows[table] },
             for_order: false,
             possible: Vec::new(),
         }))
@@ -505,7 +523,7 @@ impl JoinPlanner<'_> {
         let filtered = if path.rows > 0.0 { passing / path.rows } else { 1.0 };
         Node::Access(Box::new(AccessNode {
             table,
-            estimate: Estimate { rows: path.rows, filtered },
+            estimate: Estimate { rows: path.rows, filtered, cost: path.cost_of(path.rows) },
             for_order: false,
             method: AccessMethod::Index(path.access, path.covered),
             decode,
@@ -528,6 +546,7 @@ fn guarded(guard: Node, node: Node) -> Node {
         method: JoinMethod::NestedLoop,
         conditions: Vec::new(),
         inner_slots: Vec::new(),
+        expected_rows: 0.0,
     }))
 }
 

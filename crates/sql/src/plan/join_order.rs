@@ -13,6 +13,8 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 
+use crate::bind::columns::TableId;
+use crate::bind::hints::OrderPart;
 use crate::bind::tree::OrderItem;
 use crate::plan::conditions::{Condition, TableSet};
 use crate::plan::join::{HASHED_COST, JoinPlanner, MATCH_COST, PAIR_COST, PROBE_COST, Wanted};
@@ -37,11 +39,56 @@ impl JoinPlanner<'_> {
         if straight || self.block.straight_join || tables.len() < 2 {
             return tables.to_vec();
         }
+        let laterals = self.with_hinted_orders(tables, laterals, available);
         let search = Search { laterals, ..Search::new(self, tables, conditions, available, wanted) };
         search.cheapest().unwrap_or_else(|| {
             self.is_greedy.set(true);
             search.greedy()
         })
+    }
+}
+
+impl JoinPlanner<'_> {
+    /// Which tables have to be there before each: those of LATERAL, and what hints ask for as far as it is possible.
+    fn with_hinted_orders(&self, tables: &[usize], laterals: Vec<TableSet>, available: TableSet) -> Vec<TableSet> {
+        let mut before = laterals;
+        for order in &self.block.hints.orders {
+            let number = |id: &TableId| self.block.tables.iter().position(|table| table.id == *id);
+            let named = order.tables.iter().filter_map(number).filter(|number| tables.contains(number));
+            let named: Vec<usize> = named.collect();
+            let all = TableSet::of(named.iter().copied());
+            let others = TableSet::of(tables.iter().copied()).without(all);
+            let mut changed = before.clone();
+            for (place, table) in tables.iter().enumerate() {
+                let needed = match named.iter().position(|other| other == table) {
+                    Some(at) => {
+                        let earlier = TableSet::of(named[..at].iter().copied());
+                        if order.part == OrderPart::Last { earlier.with(others) } else { earlier }
+                    }
+                    None if order.part == OrderPart::First => all,
+                    None => TableSet::default(),
+                };
+                changed[place] = changed[place].with(needed);
+            }
+            if is_possible(tables, &changed, available) {
+                before = changed;
+            }
+        }
+        before
+    }
+}
+
+/// Whether there is an order in which each table comes behind those that it needs.
+fn is_possible(tables: &[usize], before: &[TableSet], available: TableSet) -> bool {
+    let mut present = available;
+    let mut left: Vec<usize> = (0..tables.len()).collect();
+    loop {
+        let (ready, rest): (Vec<usize>, Vec<usize>) = left.iter().partition(|place| before[**place].is_within(present));
+        if ready.is_empty() {
+            return rest.is_empty();
+        }
+        present = present.with(TableSet::of(ready.iter().map(|place| tables[*place])));
+        left = rest;
     }
 }
 

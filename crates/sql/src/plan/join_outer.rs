@@ -42,7 +42,15 @@ impl JoinPlanner<'_> {
             }
             _ => (inner.node, JoinMethod::NestedLoop, Vec::new(), before.ordered),
         };
-        let node = JoinNode { outer: before.node, inner, rows: outer.rows, method, conditions, inner_slots };
+        let node = JoinNode {
+            outer: before.node,
+            inner,
+            rows: outer.rows,
+            method,
+            conditions,
+            inner_slots,
+            expected_rows: rows,
+        };
         Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered })
     }
 
@@ -128,6 +136,7 @@ fn looks_up(node: &Node, present: TableSet, planner: &JoinPlanner<'_>) -> bool {
         | Node::Compute { .. }
         | Node::Window(_)
         | Node::Sort { .. }
-        | Node::Limit { .. } => false,
+        | Node::Limit { .. }
+        | Node::Measured(_) => false,
     }
 }

@@ -128,6 +128,7 @@ impl Layout {
                 }
             }
             Node::Window(window) => self.lay_window(window),
+            Node::Measured(measured) => self.lay_node(&mut measured.node),
             Node::Distinct { input, keys, .. } => {
                 self.lay_node(input);
                 self.lay_all(keys);

@@ -51,6 +51,7 @@ use crate::bind::{self, constant::ConstantBeside};
 use crate::dml::{DeletePlan, InsertPlan, LoadPlan, UpdatePlan};
 use crate::expr::{EvalContext, ExprType, Host, Kind, SessionInfo, Warnings, Watch};
 use crate::parse::ast::Statement;
+pub(crate) use crate::plan::explain::{ExplainPlan, explain_running, not_explainable};
 use crate::plan::node::QueryPlan;
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTables;
@@ -129,8 +130,10 @@ pub(crate) enum PlanKind {
     Update(Box<UpdatePlan>),
     Delete(Box<DeletePlan>),
     Load(Box<LoadPlan>),
-    /// EXPLAIN: its rows are ready.
+    /// EXPLAIN as a table: its rows are ready.
     Rows(Vec<Vec<Value>>),
+    /// EXPLAIN as a text.
+    Explain(Box<ExplainPlan>),
     Do(QueryPlan),
 }
 
@@ -215,6 +218,10 @@ impl Plan {
     /// Whether it still holds with this catalog, and no table has grown or shrunk so much since that another way may be
     /// better by far: statements are often prepared while tables are empty.
     pub fn is_current(&self, catalog: &Catalog, engine: &Engine) -> bool {
+        // What EXPLAIN prints depends on settings and on all that plans are made of.
+        if matches!(self.kind, PlanKind::Rows(_) | PlanKind::Explain(_)) {
+            return false;
+        }
         let size_changed = |(table, then): (&Arc<Table>, u64)| {
             let (now, then) = (engine.estimate_rows(table).max(SMALL_TABLE), then.max(SMALL_TABLE));
             now / SIZE_FACTOR > then || then / SIZE_FACTOR > now
@@ -333,7 +340,8 @@ async fn plan_kind<'a>(
             PlanKind::Do(block::plan_query(context, &mut binder.columns, bound).await?)
         }
         Statement::Explain(explain) => {
-            let plan = Box::pin(plan_statement(context, &explain.statement)).await?;
+            let within = explain::within(context, explain)?;
+            let plan = Box::pin(plan_statement(&within, &explain.statement)).await?;
             return Ok(Planned::Plan(Box::new(explain::explain(context, plan, explain)?)));
         }
         _ => return Err(SqlError::not_supported("this statement here")),

@@ -10,6 +10,7 @@ use engine::Table;
 
 use crate::bind::tree::{CteId, Limit, OrderItem, RowLock, SetKind, SubqueryKind};
 use crate::bind::window::{BoundCall, Frame};
+use crate::exec::measured::Counters;
 use crate::expr::order::Comparison;
 use crate::expr::{Aggregate, Expr, ExprType};
 use crate::plan::access::{Covered, IndexAccess};
@@ -71,6 +72,8 @@ pub(crate) struct QueryPlan {
     pub(crate) body: QueryBody,
     /// `SELECT … INTO`: names of user variables.
     pub(crate) into: Vec<String>,
+    /// What it does is measured: EXPLAIN ANALYZE, of a query that is not a block's root alone.
+    pub(crate) counters: Option<Arc<Counters>>,
 }
 
 impl QueryPlan {
@@ -134,6 +137,16 @@ pub(crate) struct SetPlan {
     pub(crate) limit: Limit,
     /// SQL_CALC_FOUND_ROWS: count what LIMIT cuts off.
     pub(crate) count_found_rows: bool,
+    /// What it does is measured: EXPLAIN ANALYZE.
+    pub(crate) counters: Option<Box<SetCounters>>,
+}
+
+/// What a set operation does, step by step.
+#[derive(Debug)]
+pub(crate) struct SetCounters {
+    pub(crate) rows: Arc<Counters>,
+    pub(crate) sorted: Arc<Counters>,
+    pub(crate) limited: Arc<Counters>,
 }
 
 /// A table of a block, as the plan knows it.
@@ -144,6 +157,8 @@ pub(crate) struct PlannedTable {
     pub(crate) schema: Option<Arc<str>>,
     /// Its name in the statement.
     pub(crate) alias: Arc<str>,
+    /// Of a common table expression, its name.
+    pub(crate) cte: Option<Arc<str>>,
     /// Names of its columns, for EXPLAIN.
     pub(crate) columns: Vec<Arc<str>>,
 }
@@ -218,6 +233,15 @@ pub(crate) enum Node {
         input: Box<Node>,
         limit: Limit,
     },
+    /// Does what its node does, and counts it: EXPLAIN ANALYZE.
+    Measured(Box<MeasuredNode>),
+}
+
+/// A node whose rows and time are counted.
+#[derive(Debug)]
+pub(crate) struct MeasuredNode {
+    pub(crate) node: Node,
+    pub(crate) counters: Arc<Counters>,
 }
 
 /// Reads one table.
@@ -260,6 +284,8 @@ pub(crate) struct Estimate {
     pub(crate) rows: f64,
     /// Part of them that passes the conditions, 0 to 1.
     pub(crate) filtered: f64,
+    /// What that costs, in rows read from a tree.
+    pub(crate) cost: f64,
 }
 
 /// Joins the rows of two inputs.
@@ -273,6 +299,8 @@ pub(crate) struct JoinNode {
     pub(crate) conditions: Vec<Expr>,
     /// The slots that `inner` fills.
     pub(crate) inner_slots: Vec<usize>,
+    /// How many rows the planner expects it to give.
+    pub(crate) expected_rows: f64,
 }
 
 /// Which rows a join gives.
@@ -364,6 +392,11 @@ pub(crate) struct WindowNode {
 }
 
 impl WindowNode {
+    /// All calls, each with its frame.
+    pub(crate) fn calls(&self) -> impl Iterator<Item = (&Frame, &BoundCall)> {
+        self.windows.iter().flat_map(|(frame, calls)| calls.iter().map(move |call| (frame, call)))
+    }
+
     /// Whether every row is complete as soon as it is read, so that nothing has to be kept.
     pub(crate) fn is_running(&self) -> bool {
         let is_running = |call: &BoundCall, frame: &Frame| {

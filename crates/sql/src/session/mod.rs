@@ -45,7 +45,9 @@ mod replicated;
 mod roles;
 mod rows;
 mod run;
+mod running;
 mod set;
+mod set_var;
 mod source_tables;
 mod temporary;
 #[cfg(test)]
@@ -80,6 +82,7 @@ use self::maintenance::LockedTables;
 pub use self::passwords::must_change_password;
 pub use self::prepared::{Prepared, PreparedCount};
 pub use self::replicated::{ReadStatement, ReplicatedStatement};
+pub use self::running::RunningPlans;
 pub use self::source_tables::SourceTables;
 pub(crate) use self::temporary::HIDDEN;
 use self::transaction::{Open, TransactionState};
@@ -112,6 +115,8 @@ pub struct Shared {
     pub user_locks: Arc<UserLocks>,
     /// The active roles of sessions.
     pub active_roles: Arc<AllActiveRoles>,
+    /// What each session runs at the moment.
+    pub running_plans: Arc<RunningPlans>,
     /// What accounts have used of what they may use within an hour.
     pub usage: Arc<AllUsage>,
     /// Prepared statements of all sessions.
@@ -200,6 +205,7 @@ pub struct Session {
     /// Released after the transaction.
     user_locks: HeldLocks,
     known_roles: KnownRoles,
+    own_plan: running::OwnPlan,
     prepared: HashMap<String, Prepared>,
     /// Where the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT is in the log.
     pub(crate) snapshot_position: Option<LogPosition>,
@@ -231,6 +237,7 @@ impl Session {
             load_from: None,
             user_locks: HeldLocks::new(shared.engine.locks(), shared.user_locks.clone(), handle.connection_id.0),
             known_roles: KnownRoles::new(shared.active_roles.clone(), handle.connection_id),
+            own_plan: running::OwnPlan::new(shared.running_plans.clone(), handle.connection_id),
             shared,
             client,
             handle,

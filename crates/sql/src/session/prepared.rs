@@ -17,7 +17,7 @@ use crate::bind::param;
 use crate::expr::ExprType;
 use crate::information_schema::SystemTables;
 use crate::parse::ParsedStatement;
-use crate::parse::ast::{Admin, PrepareSource, Statement, TableMaintenance};
+use crate::parse::ast::{Admin, PrepareSource, Show, Statement, TableMaintenance};
 use crate::plan::Plan;
 use crate::result::{Outcome, ResultColumn, ResultSink};
 
@@ -28,7 +28,7 @@ pub struct Prepared {
     /// The shape of its rows; empty if it has none, or if it is none that has a plan.
     pub columns: Vec<ResultColumn>,
     parsed: ParsedStatement,
-    plan: Option<Plan>,
+    plan: Option<Arc<Plan>>,
     /// Bytes that it took when it was prepared, as far as they are counted.
     bytes: u64,
     /// The default database when it was prepared: what its names mean, also when it is planned anew.
@@ -157,7 +157,7 @@ impl Session {
             let planning = self.plan(&rows, &[], &tables);
             let planned = if parsed.is_deep() { OnLargeStack::new(planning).await } else { planning.await }?;
             self.check_table_uses(planned.uses())?;
-            plan = Some(planned);
+            plan = Some(Arc::new(planned));
         }
         let columns = plan.as_ref().map(|plan| plan.columns().to_vec()).unwrap_or_default();
         let bytes = memory::now().saturating_sub(before);
@@ -257,6 +257,7 @@ fn can_be_prepared(statement: &Statement) -> bool {
         | Statement::Deallocate(_)
         | Statement::Binlog(_)
         | Statement::Load(_)
+        | Statement::Show(Show::Explain { .. })
         | Statement::Xa(_) => false,
         Statement::Admin(Admin::Tables { what, .. }) => *what != TableMaintenance::Check,
         _ => true,
@@ -296,5 +297,6 @@ pub(super) fn rows_of<'a>(
         param_count: parsed.param_count,
         params,
         database: database.clone(),
+        may_have_hints: parsed.may_have_hints,
     }
 }

@@ -1,5 +1,6 @@
 //! Statements over rows: planned, checked, run in the transaction, committed.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -37,6 +38,14 @@ pub(super) struct RowStatement<'a> {
     pub(super) params: &'a [Value],
     /// The default database of its names.
     pub(super) database: Option<String>,
+    /// There may be optimizer hints in the text.
+    pub(super) may_have_hints: bool,
+}
+
+impl RowStatement<'_> {
+    fn hints(&self, sql_mode: types::SqlMode) -> Hints {
+        if self.may_have_hints { Hints::of(self.text, sql_mode) } else { Hints::default() }
+    }
 }
 
 /// Runs a statement that has a time limit; `sleep` is as long as that. It ends as if it were killed, waits for locks too.
@@ -66,20 +75,21 @@ impl Session {
     pub(super) async fn run_rows(
         &mut self,
         statement: &RowStatement<'_>,
-        plan: &mut Option<Plan>,
+        plan: &mut Option<Arc<Plan>>,
         virtual_tables: &dyn VirtualTables,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         for _ in 0..REPLANS_MAX {
             self.transaction_for_statement();
             if plan.as_ref().is_none_or(|plan| !plan.is_current(&self.catalog(), &self.shared.engine)) {
-                *plan = Some(self.plan(statement, &[], virtual_tables).await.inspect_err(|_| self.end_single())?);
+                let planned = self.plan(statement, &[], virtual_tables).await;
+                *plan = Some(Arc::new(planned.inspect_err(|_| self.end_single())?));
             }
-            if plan.as_ref().is_some_and(Plan::depends_on_params) {
+            if plan.as_ref().is_some_and(|plan| plan.depends_on_params()) {
                 let types = self.types_of(statement.params);
                 if plan.as_ref().is_some_and(|plan| !plan.fits_params(&types)) {
-                    *plan =
-                        Some(self.plan(statement, &types, virtual_tables).await.inspect_err(|_| self.end_single())?);
+                    let planned = self.plan(statement, &types, virtual_tables).await;
+                    *plan = Some(Arc::new(planned.inspect_err(|_| self.end_single())?));
                 }
             }
             let Some(planned) = plan.as_ref() else { continue };
@@ -132,7 +142,7 @@ impl Session {
     ) -> Result<Plan, SqlError> {
         let catalog = self.catalog();
         let host = self.host();
-        let hints = Hints::of(statement.text);
+        let hints = statement.hints(self.info.sql_mode);
         let context = PlanContext {
             catalog: &catalog,
             database: statement.database.as_deref(),
@@ -148,7 +158,8 @@ impl Session {
             uses_until_error: Some(uses),
             watch: Some(self.watch(statement, &hints)),
         };
-        for warning in &hints.warnings {
+        // Planned again for the types of its parameters it has been warned of them.
+        for warning in hints.warnings.iter().filter(|_| param_types.is_empty()) {
             self.warnings.push_error(WarningLevel::Warning, warning);
         }
         plan_statement(&context, statement.statement).await
@@ -175,10 +186,11 @@ impl Session {
     /// Runs a plan as one statement of the transaction; commits if the transaction is its own.
     async fn run_plan(
         &mut self,
-        plan: &Plan,
+        plan: &Arc<Plan>,
         statement: &RowStatement<'_>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
+        let _running = self.own_plan.run(plan);
         if !plan.uses().is_empty() {
             self.transaction.note_use();
         }
@@ -236,7 +248,7 @@ impl Session {
         if self.is_applier {
             return None;
         }
-        let of_select = match statement.statement {
+        let of_select = match runs(statement.statement) {
             Statement::Query(_) => hints.max_execution_time.unwrap_or(hot.max_execution_time),
             _ => None,
         };
@@ -267,7 +279,7 @@ impl Session {
             plan.check_safe()?;
         }
         let clock = &*self.shared.env.clock;
-        let watch = self.watch(statement, &Hints::of(statement.text));
+        let watch = self.watch(statement, &statement.hints(self.info.sql_mode));
         let deadline = watch.deadline;
         let mut context = ExecContext {
             engine: &self.shared.engine,
@@ -293,7 +305,7 @@ impl Session {
             parents_first: !self.is_applier,
             auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
             insert_id: hot.insert_id,
-            select_limit: match statement.statement {
+            select_limit: match runs(statement.statement) {
                 Statement::Query(query) if query.limit.is_none() => {
                     Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
                 }
@@ -404,6 +416,14 @@ impl WaitingFunctions for Waiting<'_> {
     }
 }
 
+/// The statement that is run: EXPLAIN ANALYZE runs another one.
+fn runs(statement: &Statement) -> &Statement {
+    match statement {
+        Statement::Explain(explain) if explain.analyze => &explain.statement,
+        other => other,
+    }
+}
+
 /// The privilege that a use of a table needs.
 pub(super) fn privilege_of(used: &TableUse) -> crate::account::Privilege {
     match used.privilege {
@@ -430,8 +450,14 @@ impl Session {
         {
             select.filter = Some(condition.clone());
         }
-        let statement =
-            RowStatement { statement: &parsed.statement, text: "", param_count: params.len(), params, database: None };
+        let statement = RowStatement {
+            statement: &parsed.statement,
+            text: "",
+            param_count: params.len(),
+            params,
+            database: None,
+            may_have_hints: false,
+        };
         Box::pin(self.run_rows(&statement, &mut None, &rows, sink)).await
     }
 }

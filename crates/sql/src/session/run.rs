@@ -1,6 +1,7 @@
 //! One statement, from its bytes to its outcome.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
 use base::{OnLargeStack, SqlError, UnixMicros, codes};
 use types::charset::Charset;
@@ -169,14 +170,22 @@ impl Session {
         parsed: &ParsedStatement,
         params: &[types::Value],
         database: &Option<String>,
-        plan: &mut Option<crate::plan::Plan>,
+        plan: &mut Option<Arc<crate::plan::Plan>>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
-        if parsed.settings.is_empty() {
+        if parsed.settings.is_empty() && !parsed.may_have_hints {
             return self.run_itself(parsed, params, database, plan, sink).await;
         }
-        self.forget_diagnostics();
-        let before = self.set_for_statement(&parsed.settings).await?;
+        if !reads_diagnostics(parsed) {
+            self.forget_diagnostics();
+        }
+        let mut before = match parsed.settings.is_empty() {
+            true => Vec::new(),
+            false => self.set_for_statement(&parsed.settings).await?,
+        };
+        if parsed.may_have_hints {
+            before.extend(self.set_by_hints(parsed).await?);
+        }
         let outcome = Box::pin(self.run_itself(parsed, params, database, plan, sink)).await;
         self.set_back(before).await?;
         outcome
@@ -187,7 +196,7 @@ impl Session {
         parsed: &ParsedStatement,
         params: &[types::Value],
         database: &Option<String>,
-        plan: &mut Option<crate::plan::Plan>,
+        plan: &mut Option<Arc<crate::plan::Plan>>,
         sink: &mut dyn ResultSink,
     ) -> Result<Outcome, SqlError> {
         let statement = &parsed.statement;

@@ -299,6 +299,7 @@ impl Session {
             param_count: params.len(),
             params,
             database: self.info.database.clone(),
+            may_have_hints: false,
         };
         let (mut plan, mut result) = (None, Collected::default());
         let tables = SystemTables::new(self.shared.clone());

@@ -38,6 +38,16 @@ fn prepared() {
 }
 
 #[test]
+fn explain() {
+    crate::testing::golden("golden/session_explain.txt");
+}
+
+#[test]
+fn hints() {
+    crate::testing::golden("golden/session_hints.txt");
+}
+
+#[test]
 fn show() {
     crate::testing::golden("golden/session_show.txt");
 }

@@ -6,6 +6,7 @@
 mod accounts;
 mod binlog;
 mod columns;
+mod explain;
 mod objects;
 pub(crate) mod server;
 mod status;
@@ -60,6 +61,9 @@ pub(crate) async fn show(
     params: &[Value],
     sink: &mut dyn ResultSink,
 ) -> Result<Outcome, SqlError> {
+    if let Show::Explain { connection, format } = show {
+        return explain::of_connection(session, *connection, *format, sink);
+    }
     let (rows, filter) = match show {
         Show::Databases(filter) => (objects::databases(session, filter), filter),
         Show::Tables { full, database, filter } => {
@@ -81,6 +85,7 @@ pub(crate) async fn show(
         Show::Privileges => (accounts::privileges(), &Filter::None),
         Show::Variables { global, filter } => (variables::variables(session, *global), filter),
         Show::Status { global, filter } => (status::status(session, *global, filter), filter),
+        Show::Explain { .. } => return Ok(Outcome::default()),
         Show::Processlist { full } => (server::processlist(session, *full), &Filter::None),
         Show::Warnings { only_errors, limit } => (server::warnings(session, *only_errors, *limit), &Filter::None),
         Show::WarningCount { only_errors } => (server::warning_count(session, *only_errors), &Filter::None),

@@ -66,6 +66,7 @@ async fn server(env: Env) -> Arc<Shared> {
         xa: Arc::default(),
         user_locks: Arc::default(),
         active_roles: Arc::default(),
+        running_plans: Arc::default(),
     });
     let name = UserName { user: "root".into(), host: "localhost".into() };
     let json = serde_json::to_value(Account::root(&name, "caching_sha2_password", "")).expect("JSON");

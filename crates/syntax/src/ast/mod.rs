@@ -19,8 +19,8 @@ pub use json_table::{JsonColumn, JsonTable, JsonTableValue};
 pub use mention::Mention;
 pub use name::{ColumnPath, Name, TablePath};
 pub use query::{
-    Body, Cte, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, OrderItem, Query, Select, SelectItem, SelectOptions,
-    SetBranch, SetOp, With,
+    Body, Cte, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, OrderItem, Place, Query, Select, SelectItem,
+    SelectOptions, SetBranch, SetOp, With,
 };
 pub use table::{
     Derived, IndexHint, IndexHintKind, IndexHintScope, Join, JoinCondition, JoinKind, TableFactor, TableRef,

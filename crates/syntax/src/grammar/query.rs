@@ -7,8 +7,8 @@ use base::{SqlError, codes};
 
 use super::{Parser, SELECTS_MAX, is, too_many_selects};
 use crate::ast::{
-    Body, Cte, Expr, ExprKind, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, Mention, Name, OrderItem, Query,
-    Select, SelectItem, SelectOptions, SetBranch, SetOp, TableFactor, TablePath, TableRef, With,
+    Body, Cte, Expr, ExprKind, GroupBy, Into, IntoTarget, Limit, Lock, LockWait, Mention, Name, OrderItem, Place,
+    Query, Select, SelectItem, SelectOptions, SetBranch, SetOp, TableFactor, TablePath, TableRef, With,
 };
 use crate::error::{ParseError, Parsed};
 use crate::token::Token;
@@ -337,13 +337,14 @@ impl<'a> Parser<'a> {
 
     /// SELECT up to what a query may have behind its body.
     fn select(&mut self) -> Parsed<Select> {
+        let start = Place(self.offset());
         self.expect("SELECT")?;
         self.selects += 1;
         if self.selects > SELECTS_MAX + 1 {
             return Err(too_many_selects().into());
         }
         self.enter()?;
-        let mut select = Select { options: self.select_options()?, ..Select::default() };
+        let mut select = Select { start, options: self.select_options()?, ..Select::default() };
         select.items = self.select_items()?;
         select.into = self.targets_clause()?;
         if self.accept("FROM") {

@@ -1,14 +1,11 @@
-//! Queries, row changes, and EXPLAIN and DO of them.
+//! Queries, row changes, and DO.
 
-use crate::Token;
 use crate::ast::{Query, SelectItem};
-use base::{SqlError, codes};
 
 use super::Parsed;
-use super::show::filter;
 use super::tokens::Tokens;
 use crate::ParseError;
-use crate::statement::{Explain, ExplainFormat, Show, Statement};
+use crate::statement::Statement;
 
 /// SELECT, WITH, VALUES, TABLE, or one of these in parentheses. WITH may also begin an UPDATE or DELETE.
 pub(super) fn query(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
@@ -53,54 +50,6 @@ pub(super) fn do_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         Some(exprs) => Ok(Statement::Do(Box::new(Query::of_exprs(exprs)))),
         None => Err(ParseError::syntax(start)),
     }
-}
-
-/// EXPLAIN of a statement or of a table.
-pub(super) fn explain(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
-    tokens.expect_one(&["EXPLAIN", "DESCRIBE", "DESC"])?;
-    let analyze = tokens.accept("ANALYZE");
-    let _ = tokens.accept("EXTENDED") || tokens.accept("PARTITIONS");
-    let mut format = if analyze { ExplainFormat::Tree } else { ExplainFormat::Traditional };
-    if tokens.next_are("FORMAT") && tokens.peek_at(1) == Some(&Token::Eq) {
-        tokens.accept("FORMAT");
-        tokens.expect_token(&Token::Eq)?;
-        format = match tokens.name_or_string()?.to_ascii_uppercase().as_str() {
-            "TRADITIONAL" => ExplainFormat::Traditional,
-            "TREE" => ExplainFormat::Tree,
-            "JSON" => ExplainFormat::Json,
-            other => {
-                let message = format!("Unknown EXPLAIN format name: '{}'", other.to_lowercase());
-                return Err(SqlError::new(codes::UNKNOWN_EXPLAIN_FORMAT, message).into());
-            }
-        };
-    }
-    if tokens.next_are("INTO") {
-        return Err(ParseError::not_supported("EXPLAIN INTO"));
-    }
-    let word = tokens.peek_word().unwrap_or_default().to_ascii_uppercase();
-    let statement = match word.as_str() {
-        "SELECT" | "WITH" | "VALUES" => query(tokens)?,
-        "INSERT" | "REPLACE" => insert(tokens)?,
-        "UPDATE" => update(tokens)?,
-        "DELETE" => delete(tokens)?,
-        "FOR" => return Err(ParseError::not_supported("EXPLAIN FOR CONNECTION")),
-        "" if tokens.peek() == Some(&Token::LParen) => query(tokens)?,
-        _ if analyze => return tokens.unexpected(),
-        _ => return describe(tokens),
-    };
-    Ok(Statement::Explain(Explain { format, analyze, statement: Box::new(statement) }))
-}
-
-/// DESCRIBE table [column | pattern].
-fn describe(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
-    let table = tokens.table_name()?;
-    let filter = match tokens.peek() {
-        None => crate::statement::Filter::None,
-        Some(Token::Text(_)) => crate::statement::Filter::like(&tokens.string()?),
-        Some(Token::Word(_) | Token::Name(_)) => crate::statement::Filter::like(&tokens.any_word()?),
-        Some(_) => filter(tokens)?,
-    };
-    Ok(Statement::Show(Show::Columns { full: false, extended: false, table, filter }))
 }
 
 #[cfg(test)]

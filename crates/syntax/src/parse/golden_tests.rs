@@ -8,7 +8,9 @@ fn parsed(text: &str) -> String {
     match parse_one(text, &ParseContext::default()) {
         Err(error) => error.to_string(),
         Ok(parsed) => match &parsed.statement {
-            Statement::Explain(explain) => format!("{:?} {}", explain.format, explain.analyze),
+            Statement::Explain(explain) => {
+                format!("{:?} {} {:?} {:?}", explain.format, explain.analyze, explain.into, explain.schema)
+            }
             Statement::Query(query) => query.to_string(),
             Statement::Insert(insert) => insert.to_string(),
             Statement::Update(update) => update.to_string(),

@@ -25,6 +25,7 @@ mod create;
 mod ddl;
 mod declared_charset;
 mod dml;
+mod explain;
 mod foreign_key;
 #[cfg(test)]
 mod golden_tests;
@@ -100,6 +101,8 @@ pub struct ParsedStatement {
     context: ParseContext,
     notes: Option<Box<Notes>>,
     is_deep: bool,
+    /// There may be optimizer hints in it.
+    pub may_have_hints: bool,
 }
 
 /// Bytes that a token may take in the tree: a list with one literal in brackets has four, and room for four expressions.
@@ -195,7 +198,18 @@ fn parse_within(text: &str, context: &ParseContext, limit: usize) -> Result<Pars
         _ => tokens.notes(comments),
     };
     let (replaced, settings) = (tokens.replaced.take(), tokens.settings);
-    Ok(ParsedStatement { statement, replaced, settings, text: whole, param_count, context: *context, notes, is_deep })
+    let may_have_hints = whole.contains("/*+");
+    Ok(ParsedStatement {
+        statement,
+        replaced,
+        settings,
+        text: whole,
+        param_count,
+        context: *context,
+        notes,
+        is_deep,
+        may_have_hints,
+    })
 }
 
 /// Parses all statements of a text.
@@ -275,7 +289,7 @@ fn any_statement(tokens: &mut Tokens<'_>) -> Parsed<Statement> {
         "UPDATE" => dml::update(tokens),
         "DELETE" => dml::delete(tokens),
         "DO" => dml::do_statement(tokens),
-        "EXPLAIN" | "DESCRIBE" | "DESC" => dml::explain(tokens),
+        "EXPLAIN" | "DESCRIBE" | "DESC" => explain::explain(tokens),
         "SET" => set::set(tokens),
         "SHOW" => show::show(tokens),
         "CREATE" => create::create(tokens),

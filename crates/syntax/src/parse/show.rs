@@ -135,6 +135,8 @@ fn server(tokens: &mut Tokens<'_>) -> Parsed<Option<Show>> {
         Show::Warnings { only_errors: false, limit: limit(tokens)? }
     } else if tokens.accept("ERRORS") {
         Show::Warnings { only_errors: true, limit: limit(tokens)? }
+    } else if tokens.accept("EXPLAIN") {
+        super::explain::show(tokens)?
     } else if tokens.accept("FULL PROCESSLIST") {
         Show::Processlist { full: true }
     } else if tokens.accept("PROCESSLIST") {

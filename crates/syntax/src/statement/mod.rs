@@ -174,10 +174,16 @@ impl fmt::Display for TableName {
 /// EXPLAIN.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Explain {
-    /// How to print.
-    pub format: ExplainFormat,
+    /// How to print, if it says so.
+    pub format: Option<ExplainFormat>,
     /// EXPLAIN ANALYZE: run it, and say what it took.
     pub analyze: bool,
+    /// INTO: the name of a user variable that takes the text.
+    pub into: Option<String>,
+    /// FOR SCHEMA: the default database of its names.
+    pub schema: Option<String>,
+    /// Where its statement begins in the text.
+    pub start: sql::Place,
     /// Query, insert, update or delete.
     pub statement: Box<Statement>,
 }

@@ -77,6 +77,13 @@ pub enum Show {
         /// LIKE, WHERE.
         filter: Filter,
     },
+    /// EXPLAIN FOR CONNECTION: the plan of what another connection runs. SHOW EXPLAIN of MariaDB.
+    Explain {
+        /// Which.
+        connection: u64,
+        /// How to print, if it says so.
+        format: Option<super::ExplainFormat>,
+    },
     /// SHOW [FULL] PROCESSLIST.
     Processlist {
         /// FULL.

@@ -66,6 +66,36 @@ fn explain() {
     check("explain");
 }
 
+/// What operators say that they have done.
+#[test]
+fn explain_analyze() {
+    check("explain_analyze");
+}
+
+#[test]
+fn explain_json() {
+    check("explain_json");
+}
+
+/// However long a statement is, what is said of its plan has an end.
+#[test]
+fn what_explain_says_is_bounded() {
+    let fixture = Fixture::new();
+    let run = |sql: String| fixture.run(&sql);
+    run("CREATE TABLE t (a INT PRIMARY KEY)".into());
+    let numbers: Vec<String> = (0..20_000).map(|n| n.to_string()).collect();
+    let long = format!("a + 1 IN ({}, a)", numbers.join(","));
+    for format in ["TREE", "JSON"] {
+        let text = run(format!("EXPLAIN FORMAT={format} SELECT * FROM t WHERE {long}"));
+        assert!(text.contains('…') && text.len() < 200 << 10, "{} bytes", text.len());
+        let text = run(format!("EXPLAIN FORMAT={format} SELECT 1{}", " UNION ALL SELECT 2".repeat(15_000)));
+        assert!(text.contains('…') && text.len() < 8 << 20, "{} bytes", text.len());
+        let subqueries = vec!["(SELECT MAX(a) FROM t)"; 6_000].join(",");
+        let text = run(format!("EXPLAIN FORMAT={format} SELECT {subqueries}"));
+        assert!(text.contains('…') && text.len() < 16 << 20, "{} bytes", text.len());
+    }
+}
+
 #[test]
 fn errors() {
     check("errors");

@@ -78,7 +78,7 @@ pub(super) fn table_rows(kind: &PlanKind) -> Vec<TableRow> {
         }
         PlanKind::Update(update) => block_rows(&update.block, "UPDATE", &mut rows),
         PlanKind::Delete(delete) => block_rows(&delete.block, "DELETE", &mut rows),
-        PlanKind::Rows(_) | PlanKind::Do(_) | PlanKind::Load(_) => {}
+        PlanKind::Rows(_) | PlanKind::Do(_) | PlanKind::Load(_) | PlanKind::Explain(_) => {}
     }
     rows
 }
@@ -203,6 +203,7 @@ fn nothing_reason(node: &Node) -> Option<&'static str> {
         | Node::Limit { input, .. } => nothing_reason(input),
         Node::Aggregate(aggregate) => nothing_reason(&aggregate.input),
         Node::Window(window) => nothing_reason(&window.input),
+        Node::Measured(measured) => nothing_reason(&measured.node),
         Node::Join(join) => nothing_reason(&join.outer).or_else(|| nothing_reason(&join.inner)),
         Node::One | Node::Access(_) => None,
     }
@@ -218,6 +219,7 @@ fn uses_temporary(node: &Node) -> (bool, bool) {
         | Node::Limit { input, .. } => uses_temporary(input),
         // As in MySQL, which says nothing of what it keeps for them.
         Node::Window(window) => uses_temporary(&window.input),
+        Node::Measured(measured) => uses_temporary(&measured.node),
         Node::Aggregate(aggregate) => {
             or(uses_temporary(&aggregate.input), (!aggregate.ordered && !aggregate.keys.is_empty(), false))
         }
@@ -259,6 +261,7 @@ fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<T
         }
         Node::Aggregate(aggregate) => node_rows(&aggregate.input, block, select_type, rows),
         Node::Window(window) => node_rows(&window.input, block, select_type, rows),
+        Node::Measured(measured) => node_rows(&measured.node, block, select_type, rows),
     }
 }
 
@@ -324,7 +327,7 @@ fn access_row(access: &AccessNode, block: &BlockPlan, select_type: &str) -> Tabl
     if matches!(kind, "const" | "eq_ref" | "ref" | "ref_or_null") {
         row.refs = index.parts.iter().map(|part| ref_name(&part.intervals, block)).collect();
     }
-    let implied = |condition: &Expr| kind != "range" && is_implied(condition, index, access.table, block);
+    let implied = |condition: &Expr| is_implied(condition, access, &block.slots);
     if !access.index_filter.is_empty() && !access.index_filter.iter().all(implied) {
         row.extra.push("Using index condition".into());
     }
@@ -346,10 +349,7 @@ fn access_kind(index: &IndexAccess, block: &BlockPlan) -> &'static str {
         // A clustered index read for its order is an index scan to MySQL too, but a plain scan is not.
         return if index.index == 0 && !index.descending { "ALL" } else { "index" };
     }
-    let one = |intervals: &[Interval]| {
-        matches!(intervals, [Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null])
-    };
-    if !index.parts.iter().all(|part| one(&part.intervals)) {
+    if !index.parts.iter().all(|part| is_one_point(&part.intervals)) {
         return "range";
     }
     let by_tables = index.parts.iter().flat_map(|part| &part.intervals).flat_map(Interval::exprs).any(|expr| {
@@ -366,7 +366,13 @@ fn access_kind(index: &IndexAccess, block: &BlockPlan) -> &'static str {
     }
 }
 
-fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
+/// Whether it is one value that is looked up.
+pub(super) fn is_one_point(intervals: &[Interval]) -> bool {
+    matches!(intervals, [Interval::Point(_) | Interval::NullSafePoint(_) | Interval::Null])
+}
+
+/// What is looked up: a column, or something else.
+pub(super) fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
     let [Interval::Point(expr) | Interval::NullSafePoint(expr)] = intervals else { return "const".into() };
     if let ExprKind::Column { slot, .. } = expr.kind {
         return match block.slots[slot] {
@@ -383,17 +389,19 @@ fn ref_name(intervals: &[Interval], block: &BlockPlan) -> String {
 }
 
 /// Whether the look-up itself makes the condition true.
-fn is_implied(condition: &Expr, index: &IndexAccess, table: usize, block: &BlockPlan) -> bool {
+pub(super) fn is_implied(condition: &Expr, access: &AccessNode, slots: &[SlotSource]) -> bool {
+    let AccessMethod::Index(index, _) = &access.method else { return false };
+    let is_lookup = index.parts.iter().all(|part| is_one_point(&part.intervals));
     let ExprKind::Compare { op: CompareOp::Eq, args } = &condition.kind else { return false };
     let is_part = |column: &Expr, value: &Expr| {
         let Some(slot) = column.as_column() else { return false };
-        let SlotSource::Column { table: of, column } = block.slots[slot] else { return false };
-        of == table
+        let SlotSource::Column { table: of, column } = slots[slot] else { return false };
+        of == access.table
             && index.parts.iter().any(|part| {
                 part.column == column && matches!(&part.intervals[..], [Interval::Point(expr)] if expr == value)
             })
     };
-    is_part(&args[0], &args[1]) || is_part(&args[1], &args[0])
+    is_lookup && (is_part(&args[0], &args[1]) || is_part(&args[1], &args[0]))
 }
 
 /// Bytes of the key parts that are used, as MySQL counts them.

@@ -43,7 +43,7 @@ fn joinable(block: &Block, condition: &Expr, places: &HashMap<ColumnId, usize>) 
     let SubqueryKind::Any { left, equality: true, .. } = &subquery.kind else { return None };
     let query = subquery.query.as_ref()?;
     let inner = match &query.body {
-        BoundBody::Block(inner) => inner,
+        BoundBody::Block(inner) if !inner.hints.stays_subquery => inner,
         _ => return None,
     };
     let usable = |(left, right): (&Expr, &ExprType)| match distinct_as(&left.ty, right) {
@@ -115,6 +115,7 @@ fn join(block: &mut Block, number: usize, numbers: &mut Columns) -> Result<(), S
         columns,
         outer_joined: false,
         hints: Vec::new(),
+        no_merge: false,
         lock: None,
         image: None,
         cte: None,

@@ -48,6 +48,7 @@ fn is_mergeable(block: &Block, number: usize, columns: &Columns) -> bool {
         && !inner.straight_join
         && !inner.count_found_rows;
     is_plain
+        && !table.no_merge
         && block.tables.len() + inner.tables.len() <= TABLES_MAX
         && !has_another_value_each_time(inner)
         && inner.subqueries.iter().all(|subquery| !matches!(subquery.kind, SubqueryKind::Call { .. }))
@@ -106,6 +107,7 @@ fn merge(block: &mut Block, number: usize, columns: &Columns) {
     }
     block.filter.append(&mut filter);
     block.subqueries.append(&mut inner.subqueries);
+    block.hints.orders.append(&mut inner.hints.orders);
     block.substitute(&meant);
     if is_alone && block.order.is_empty() && block.grouping.is_none() && !block.distinct {
         block.order = std::mem::take(&mut inner.order);

@@ -77,6 +77,7 @@ fn gives_rows(inner: &Block, is_exists: bool) -> bool {
         && inner.having.is_empty()
         && (inner.limit.is_none() || is_exists && may_give_one(&inner.limit))
         && !inner.straight_join
+        && !inner.hints.stays_subquery
         && !inner.count_found_rows
         && inner.tables.iter().all(|table| table.lock.is_none())
         && inner.subqueries.iter().all(|subquery| !matches!(subquery.kind, SubqueryKind::Call { .. }))
@@ -106,6 +107,7 @@ fn join(block: &mut Block, (number, kind): (usize, JoinKind), columns: &Columns)
     }
     let before = block.tables.len();
     block.tables.append(&mut inner.tables);
+    block.hints.orders.append(&mut inner.hints.orders);
     block.subqueries.append(&mut inner.subqueries);
     if let (Some(left), Some(mut right)) = (block.from.take(), inner.from) {
         right.renumber(&|table| before + table);

@@ -75,6 +75,10 @@ pub(super) const ALL: &[Setting] = &[
     both("default_week_format", uint(0, 7), "0").doc("The mode of WEEK() without one."),
     both("div_precision_increment", uint(0, 30), "4").doc("Digits that a division adds."),
     session("error_count", U64, "0").read_only().doc("Number of errors of the last statement."),
+    both("explain_format", Kind::Enum(&["TRADITIONAL", "TRADITIONAL_STRICT", "TREE", "JSON"]), "TREE")
+        .doc("How EXPLAIN prints a plan that says no FORMAT; TRADITIONAL_STRICT is TRADITIONAL. EXPLAIN ANALYZE prints a tree in place of a table."),
+    both("explain_json_format_version", uint(1, 2), "2")
+        .doc("FORMAT=JSON of EXPLAIN: 2 is the tree as a document, 1 the table's lines by their query blocks."),
     both("explicit_defaults_for_timestamp", BOOL, "ON")
         .doc("Whether TIMESTAMP columns have only the defaults that were written. With OFF those that are not said to be NULL are NOT NULL, the first \
               one is the time by default, and NULL for one of them is the time."),
