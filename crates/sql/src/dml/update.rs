@@ -57,14 +57,7 @@ pub(crate) async fn plan_update<'a>(
     binder.hint_changing_block(number);
     let of_from = since..binder.uses_count();
     binder.needs = Privilege::Select;
-    let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
-    for assignment in &update.assignments {
-        let (table, assignment) = bind_assignment(binder, assignment)?;
-        match by_table.iter_mut().find(|(known, _)| *known == table) {
-            Some((_, list)) => list.push(assignment),
-            None => by_table.push((table, vec![assignment])),
-        }
-    }
+    let mut by_table = bind_assignments(binder, &update.assignments)?;
     let filter = match &update.filter {
         Some(condition) => binder.bind_condition(condition, ExprScope::new(Clause::Where))?,
         None => Vec::new(),
@@ -111,6 +104,22 @@ pub(crate) async fn plan_update<'a>(
         }
     }
     Ok(UpdatePlan { block, targets, ignore, streams: streams && !looks_again, looks_again })
+}
+
+/// What is assigned, by the tables of FROM.
+fn bind_assignments<'a>(
+    binder: &mut Binder<'a>,
+    assignments: &'a [sql::Assignment],
+) -> Result<Vec<(usize, Vec<Assignment>)>, SqlError> {
+    let mut by_table: Vec<(usize, Vec<Assignment>)> = Vec::new();
+    for assignment in assignments {
+        let (table, assignment) = bind_assignment(binder, assignment)?;
+        match by_table.iter_mut().find(|(known, _)| *known == table) {
+            Some((_, list)) => list.push(assignment),
+            None => by_table.push((table, vec![assignment])),
+        }
+    }
+    Ok(by_table)
 }
 
 /// Makes targets and their assignments read and write rows of this layout.

@@ -35,8 +35,8 @@ use crate::plan::node::AccessNode;
 
 /// Entries in the first batch of a scan.
 const FIRST_BATCH: usize = 16;
-/// A scan that has read so many rows compiles its conditions; where assertions are on at once, so that tests with small tables meet it.
-const COMPILED_AFTER: usize = if cfg!(debug_assertions) { 0 } else { 64 };
+/// A scan that has read so many rows compiles its conditions; where assertions are on one that has read any, so that tests with small tables meet it.
+const COMPILED_AFTER: usize = if cfg!(debug_assertions) { 1 } else { 64 };
 
 /// A scan of one index.
 pub(crate) struct Scan<'p> {
