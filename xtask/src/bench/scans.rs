@@ -15,7 +15,7 @@ const SETUP: &[&str] = &[
     "CREATE TABLE big (id INT PRIMARY KEY, k INT NOT NULL, g INT NOT NULL, amount DECIMAL(10,2) NOT NULL, price DOUBLE, \
      day DATE, name VARCHAR(40) NOT NULL, pad CHAR(64) NOT NULL, KEY (k))",
     "INSERT INTO big SELECT n, CRC32(n) % 2000000000, CRC32(n + 1) % 1000, (CRC32(n + 2) % 1000000) / 100, CRC32(n + 3) % 100000, \
-     DATE '1992-01-01' + INTERVAL CRC32(n + 4) % 2500 DAY, MD5(n), CONCAT(MD5(n + 5), MD5(n + 6)) FROM \
+     DATE '1992-01-01' + INTERVAL CRC32(n + 4) % 2500 DAY, SUBSTR(SHA2(n, 256), 1, 32), SHA2(n + 5, 256) FROM \
      (SELECT a.d + 10 * b.d + 100 * c.d + 1000 * d.d + 10000 * e.d + 100000 * f.d AS n \
      FROM digits a, digits b, digits c, digits d, digits e, digits f) numbers",
 ];
