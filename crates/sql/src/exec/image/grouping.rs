@@ -96,6 +96,19 @@ impl ImageGrouping {
         self.aggregates.iter().all(|(_, summed)| fits(summed))
     }
 
+    /// If it wants nothing but MIN and MAX of columns, without groups: which of which columns of the table.
+    pub(crate) fn extremes(&self) -> Option<Vec<(&Aggregate, usize)>> {
+        if !self.keys.is_empty() || self.aggregates.is_empty() {
+            return None;
+        }
+        let mut extremes = Vec::with_capacity(self.aggregates.len());
+        for (aggregate, summed) in &self.aggregates {
+            let Summed::Extreme(place) = summed else { return None };
+            extremes.push((&**aggregate, self.of.column(*place)));
+        }
+        Some(extremes)
+    }
+
     /// The one group of a grouping without keys, with so many rows.
     pub(crate) fn counted(&self, rows: u64) -> Vec<AggregateState> {
         let mut states = self.start();

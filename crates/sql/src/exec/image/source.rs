@@ -1,11 +1,13 @@
 //! From a scan under a grouping to its groups, by images alone.
 
+use std::ops::Bound;
 use std::sync::Arc;
 
 use base::SqlError;
 use bytes::Bytes;
 use engine::{Direction, Isolation, KeyRange, Rows, Snapshot, SnapshotScan, Table};
 use types::Value;
+use types::key::successor;
 
 use crate::exec::batch::BATCH_ROWS;
 use crate::exec::context::ExecContext;
@@ -14,7 +16,7 @@ use crate::exec::image::compile::Compiler;
 use crate::exec::image::grouping::{ImageGroup, ImageGrouping};
 use crate::exec::image::parts::group_parts;
 use crate::exec::ranges::key_ranges;
-use crate::expr::{AggregateState, Expr};
+use crate::expr::{AggregateFunction, AggregateState, Expr};
 use crate::plan::access::{Covered, IndexAccess, are_ranges};
 use crate::plan::node::{AccessMethod, AccessNode, AggregateNode, BlockPlan, Node, PlannedSource};
 
@@ -64,6 +66,13 @@ impl<'p> ImageSource<'p> {
             // What is no aggregate is that of the first row (ANY_VALUE).
             let first = if self.places.is_empty() { None } else { self.first(&snapshot, &ranges).await? };
             return Ok(Some(vec![self.row(node, seed, first.as_ref(), grouping.counted(rows))?]));
+        }
+        if conditions.is_empty()
+            && self.access.parts.is_empty()
+            && let Some(states) = self.extremes(&grouping, &snapshot).await?
+        {
+            let first = if self.places.is_empty() { None } else { self.first(&snapshot, &ranges).await? };
+            return Ok(Some(vec![self.row(node, seed, first.as_ref(), states)?]));
         }
         let (rows, index) = (self.node.estimate.rows, self.access.index);
         let Some(groups) = group_parts(Arc::new(grouping), snapshot, (index, ranges), rows, context).await? else {
@@ -136,6 +145,60 @@ impl<'p> ImageSource<'p> {
             rows += context.unless_cancelled(count).await?;
         }
         Ok(rows)
+    }
+
+    /// MIN and MAX of all rows, from the ends of indexes that the columns begin; `None` if that does not answer all that is wanted.
+    async fn extremes(
+        &self,
+        grouping: &ImageGrouping,
+        snapshot: &Snapshot,
+    ) -> Result<Option<Vec<AggregateState>>, SqlError> {
+        let Some(wanted) = grouping.extremes() else { return Ok(None) };
+        let mut states = grouping.counted(0);
+        for ((aggregate, column), state) in wanted.into_iter().zip(&mut states) {
+            let Some(index) = self.index_of(column) else { return Ok(None) };
+            let codec = &self.table.codec.indexes[index];
+            let place = match index {
+                0 => Some(column),
+                _ => codec.covered.iter().position(|covered| *covered == column),
+            };
+            let Some(place) = place else { return Ok(None) };
+            let descending = self.table.def.indexes[index].parts[0].descending;
+            let is_last = (aggregate.function == AggregateFunction::Max) != descending;
+            let direction = if is_last { Direction::Backward } else { Direction::Forward };
+            let mut rows = Rows::default();
+            if snapshot.scan(index, self.without_nulls(index)?, direction).next_rows(&mut rows, 1).await? {
+                let of = ImageOf { table: self.table.clone(), index };
+                state.take_best(aggregate, of.layout().decode_column(&rows.value_bytes(0), place)?);
+            }
+        }
+        Ok(Some(states))
+    }
+
+    /// An index whose first part is the whole of a column that has ranks, so that equal values are one.
+    fn index_of(&self, column: usize) -> Option<usize> {
+        let def = &self.table.def;
+        let begins = |index: &types::IndexDef| index.parts[0].column == column && index.parts[0].prefix_chars.is_none();
+        let found = def.indexes.iter().enumerate().position(|(number, index)| {
+            (number == 0 || index.visible) && index.parts.first().is_some() && begins(index)
+        });
+        found.filter(|_| self.table.codec.row.field(column).has_ranks())
+    }
+
+    /// The entries of an index whose first part is not NULL.
+    fn without_nulls(&self, index: usize) -> Result<KeyRange, SqlError> {
+        let part = &self.table.def.indexes[index].parts[0];
+        if !self.table.def.columns[part.column].nullable {
+            return Ok(KeyRange::all());
+        }
+        let nulls = self.table.codec.prefix(index, &[Value::Null])?;
+        Ok(match part.descending {
+            true => KeyRange { lower: Bound::Unbounded, upper: Bound::Excluded(nulls) },
+            false => KeyRange {
+                lower: successor(&nulls).map_or(Bound::Excluded(nulls), Bound::Included),
+                upper: Bound::Unbounded,
+            },
+        })
     }
 
     /// The image of the first row.

@@ -158,6 +158,10 @@ fn images_say_what_values_say() {
     for seed in 21..=24 {
         let random = &mut StdRng::seed_from_u64(seed);
         let fixture = table(random);
+        for extremes in ["MIN(a), MAX(a)", "MAX(b), MIN(b)", "MIN(d), MAX(at), MIN(u), MAX(id)", "MAX(u), COUNT(*)"] {
+            let query = format!("SELECT {extremes} FROM t");
+            assert_eq!(fixture.run(&query), fixture.run(&format!("{query} FOR SHARE")), "seed {seed}: {query}");
+        }
         for _ in 0..60 {
             let condition = any_condition(random);
             let keys = groups[random.random_range(0..groups.len())];

@@ -22,6 +22,9 @@ use types::SqlMode;
 use self::grammar::{Arguments, Written};
 use crate::expr::Warnings;
 
+/// Hints of a statement that are kept: each is held against all others.
+const HINTS_MAX: usize = 2000;
+
 /// A hint that holds.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Hint {
@@ -150,6 +153,9 @@ impl Hints {
                     return;
                 }
                 let is_new = !self.variables.iter().any(|other| other.name.eq_ignore_ascii_case(&variable.name));
+                if is_new && self.variables.len() == HINTS_MAX {
+                    return self.warn_of_many();
+                }
                 if is_new {
                     self.variables.push(variable);
                 }
@@ -169,6 +175,7 @@ impl Hints {
         if hint.tables.len() < 2 || hint.name.starts_with("JOIN_") && !hint.name.ends_with("INDEX") {
             return match self.of_plans.iter().any(|other| contradict(other, &hint)) {
                 true => self.warn_conflict(shown),
+                false if self.of_plans.len() == HINTS_MAX => self.warn_of_many(),
                 false => self.of_plans.push(hint),
             };
         }
@@ -183,6 +190,11 @@ impl Hints {
         if self.warnings.len() < Warnings::KEPT_MAX {
             self.warnings.push(warning());
         }
+    }
+
+    fn warn_of_many(&mut self) {
+        let message = || format!("Optimizer hints beyond {HINTS_MAX} are ignored");
+        self.warn(|| SqlError::new(codes::WARN_CONFLICTING_HINT, message()));
     }
 
     fn warn_conflict(&mut self, shown: &str) {

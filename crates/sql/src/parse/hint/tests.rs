@@ -38,6 +38,16 @@ fn of_many_hints_some_are_warned_of() {
 }
 
 #[test]
+fn so_many_hints_are_kept() {
+    for hint in ["SET_VAR(a{}=1)", "NO_ICP(t{})", "JOIN_ORDER(a, b{})"] {
+        let all: Vec<String> = (0..50_000).map(|number: u32| hint.replace("{}", &number.to_string())).collect();
+        let hints = hints(&format!("SELECT /*+ {} */ 1", all.join(" ")));
+        assert_eq!(hints.of_plans.len() + hints.variables.len(), HINTS_MAX, "{hint}");
+        assert_eq!(hints.warnings.len(), Warnings::KEPT_MAX);
+    }
+}
+
+#[test]
 fn hints_of_blocks() {
     let text = "SELECT /*+ BKA(t) QB_NAME(a) MERGE(@b u) NO_ICP(v@b) NO_MRR(@`select#2` w) */ 1 FROM (SELECT /*+ QB_NAME(b) */ 2) u";
     let hints = hints(text);
