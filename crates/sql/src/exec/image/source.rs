@@ -178,10 +178,11 @@ impl<'p> ImageSource<'p> {
     /// An index whose first part is the whole of a column that has ranks, so that equal values are one.
     fn index_of(&self, column: usize) -> Option<usize> {
         let def = &self.table.def;
-        let begins = |index: &types::IndexDef| index.parts[0].column == column && index.parts[0].prefix_chars.is_none();
-        let found = def.indexes.iter().enumerate().position(|(number, index)| {
-            (number == 0 || index.visible) && index.parts.first().is_some() && begins(index)
-        });
+        let begins = |index: &types::IndexDef| {
+            index.parts.first().is_some_and(|part| part.column == column && part.prefix_chars.is_none())
+        };
+        let mut indexes = def.indexes.iter().enumerate();
+        let found = indexes.position(|(number, index)| (number == 0 || index.visible) && begins(index));
         found.filter(|_| self.table.codec.row.field(column).has_ranks())
     }
 
