@@ -42,6 +42,7 @@ mod partial_revokes;
 mod privileges;
 mod random_answers;
 mod random_declared;
+mod random_scans;
 mod real_replicas;
 mod real_sources;
 mod recovery;
