@@ -172,10 +172,7 @@ impl Cursor {
 
     /// The value of a row, wherever it is.
     pub async fn value(&self, rows: &LeafRows, row: usize) -> Result<Bytes> {
-        match rows.leaf.value(rows.entry(row)) {
-            Value::Inline(value) => Ok(value),
-            Value::Overflow(at) => overflow::read(self.roots.shared(), self.index, &at).await,
-        }
+        overflow::resolve(self.roots.shared(), self.index, rows.leaf.value(rows.entry(row))).await
     }
 
     /// Goes to the first leaf of the range, or from one to the next; false if there is none.

@@ -76,11 +76,9 @@ impl Roots {
     /// The value of a key. Does not allocate and does not suspend while the pages are in the cache; the value is a
     /// slice that keeps its page in memory (a larger one is put together from its overflow pages).
     pub async fn get(&self, index: IndexId, key: &[u8]) -> Result<Option<Bytes>> {
-        let Some(tree) = self.tree(index) else { return Ok(None) };
-        let leaf = self.leaf_of(index, tree, key).await?;
-        match leaf.search(0, key) {
-            (entry, true) => overflow::resolve(&self.0.shared, index, leaf.value(entry)).await.map(Some),
-            (_, false) => Ok(None),
+        match self.entry_of(index, key).await? {
+            Some((leaf, entry)) => overflow::resolve(&self.0.shared, index, leaf.value(entry)).await.map(Some),
+            None => Ok(None),
         }
     }
 
@@ -96,7 +94,15 @@ impl Roots {
         Ok(to.saturating_sub(from.map_or(0, |end| end.rows())))
     }
 
-    pub(crate) async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {
+    /// The leaf with a key, and its place there; `None` if no leaf has it.
+    pub(crate) async fn entry_of(&self, index: IndexId, key: &[u8]) -> Result<Option<(Page, usize)>> {
+        let Some(tree) = self.tree(index) else { return Ok(None) };
+        let leaf = self.leaf_of(index, tree, key).await?;
+        let (entry, is_there) = leaf.search(0, key);
+        Ok(is_there.then_some((leaf, entry)))
+    }
+
+    async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {
         let mut at = tree.root;
         for level in (1..tree.height).rev() {
             let node = self.node(index, at, level).await?;

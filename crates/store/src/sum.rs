@@ -72,10 +72,7 @@ impl Rank {
 impl Roots {
     /// What a range of an index holds, exactly, for the price of looking for its two ends.
     pub async fn sum(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<RowSum> {
-        if let Some(tree) = self.tree(index).filter(|tree| tree.is_damaged()) {
-            let what = "changes of its rows were left out, because pages that they belong to are damaged";
-            return Err(self.shared().file.corrupt(tree.root.number, Some(index), what.to_string()));
-        }
+        self.check_whole(index)?;
         let (from, to) = self.ends(index, lower, upper).await?;
         let all = || RowSum { rows: self.entries(index), hash: self.content_hash(index) };
         let (from, to) = (from.map_or_else(RowSum::default, |end| end.sum()), to.map_or_else(all, |end| end.sum()));
@@ -83,21 +80,27 @@ impl Roots {
         Ok(if to.rows > from.rows { to.without(from) } else { RowSum::default() })
     }
 
+    /// How many rows a range of an index has: those of [`Roots::sum`], without a look at any of them.
+    pub async fn count(&self, index: IndexId, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Result<u64> {
+        self.check_whole(index)?;
+        self.estimate(index, lower, upper).await
+    }
+
+    /// An error if rows of an index were left out.
+    fn check_whole(&self, index: IndexId) -> Result<()> {
+        let Some(tree) = self.tree(index).filter(|tree| tree.is_damaged()) else { return Ok(()) };
+        let what = "changes of its rows were left out, because pages that they belong to are damaged";
+        Err(self.shared().file.corrupt(tree.root.number, Some(index), what.to_string()))
+    }
+
     /// The hash of a key's row, if there is one. Reads no page of a value that is elsewhere.
     pub async fn row_hash(&self, index: IndexId, key: &[u8]) -> Result<Option<u64>> {
-        let Some(tree) = self.tree(index) else { return Ok(None) };
-        let leaf = self.leaf_of(index, tree, key).await?;
-        Ok(match leaf.search(0, key) {
-            (entry, true) => Some(leaf.row_hash(entry)),
-            (_, false) => None,
-        })
+        Ok(self.entry_of(index, key).await?.map(|(leaf, entry)| leaf.row_hash(entry)))
     }
 
     /// Whether there is a row with a key.
     pub async fn contains(&self, index: IndexId, key: &[u8]) -> Result<bool> {
-        let Some(tree) = self.tree(index) else { return Ok(false) };
-        let leaf = self.leaf_of(index, tree, key).await?;
-        Ok(leaf.search(0, key).1)
+        Ok(self.entry_of(index, key).await?.is_some())
     }
 
     /// Keys strictly inside of a range at which it can be cut into parts of about the same size, ascending: those of the highest

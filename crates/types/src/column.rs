@@ -201,7 +201,7 @@ impl Codec {
     pub(crate) fn decode(&self, row: &Bytes, value: std::ops::Range<usize>) -> Option<Value> {
         let bytes = &row[value.clone()];
         Some(match self {
-            Codec::Int { width, unsigned: false } => Value::Int(read_signed(bytes, *width)),
+            Codec::Int { unsigned: false, .. } => Value::Int(read_signed(bytes)),
             Codec::Int { .. } => Value::UInt(read_le(bytes)),
             Codec::Float => Value::Float(f32::from_le_bytes(bytes.try_into().ok()?)),
             Codec::Double => Value::Double(f64::from_le_bytes(bytes.try_into().ok()?)),
@@ -228,8 +228,8 @@ impl Codec {
             Codec::Time { .. } => Value::Time(time::read_time(bytes)?),
             Codec::DateTime { .. } => Value::DateTime(time::read_datetime(bytes)?),
             Codec::Timestamp { .. } => Value::DateTime(time::read_timestamp(bytes)?),
-            Codec::Year => Value::UInt(if bytes[0] == 0 { 0 } else { 1900 + bytes[0] as u64 }),
-            Codec::Bit { .. } => Value::UInt(bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64)),
+            Codec::Year => Value::UInt(year_of(bytes)),
+            Codec::Bit { .. } => Value::UInt(time::read_big_endian(bytes)),
             Codec::Enum { members, .. } => match read_le(bytes) {
                 0 => no_member(members),
                 n => Value::Str(Bytes::copy_from_slice(members.get(n as usize - 1)?.as_bytes())),
@@ -263,6 +263,11 @@ fn push_string(content: &[u8], length_bytes: u8, max_bytes: u32, out: &mut Vec<u
     put(content, out)
 }
 
+/// The year of a byte.
+pub(crate) fn year_of(bytes: &[u8]) -> u64 {
+    if bytes[0] == 0 { 0 } else { 1900 + u64::from(bytes[0]) }
+}
+
 fn year_byte(year: u64) -> Option<u8> {
     match year {
         0 => Some(0),
@@ -276,8 +281,9 @@ pub(crate) fn read_le(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |n, &byte| n << 8 | byte as u64)
 }
 
-fn read_signed(bytes: &[u8], width: u8) -> i64 {
-    let unused = 64 - 8 * width as u32;
+/// The same with a sign, as long as `bytes`.
+pub(crate) fn read_signed(bytes: &[u8]) -> i64 {
+    let unused = 64 - 8 * bytes.len() as u32;
     (read_le(bytes) << unused) as i64 >> unused
 }
 

@@ -33,10 +33,6 @@ const COLUMNS: [(&str, &str, bool); 17] = [
     ("e", "ENUM('a','b','zz')", false),
 ];
 
-fn one_of<'a>(random: &mut Random, all: &[&'a str]) -> &'a str {
-    all[random.below(all.len())]
-}
-
 fn number(random: &mut Random) -> i64 {
     random.below(41) as i64 - 20
 }
@@ -44,14 +40,14 @@ fn number(random: &mut Random) -> i64 {
 fn text(random: &mut Random) -> String {
     let letters = ["a", "A", "b", "é", "ß", " ", "%", "_"];
     let length = random.below(5);
-    let text: String = (0..length).map(|_| one_of(random, &letters)).collect();
+    let text: String = (0..length).map(|_| random.word(&letters)).collect();
     format!("'{text}'")
 }
 
 /// A value of a column that is not NULL.
 fn value(random: &mut Random, column: &str) -> String {
-    let extreme = |random: &mut Random, all: &[&str]| match random.below(4) {
-        0 => one_of(random, all).to_owned(),
+    let extreme = |random: &mut Random, all: &[&'static str]| match random.below(4) {
+        0 => random.word(all).to_owned(),
         _ => number(random).to_string(),
     };
     match column {
@@ -60,21 +56,21 @@ fn value(random: &mut Random, column: &str) -> String {
         "i" => extreme(random, &["-2147483648", "2147483647"]),
         "bi" => extreme(random, &["-9223372036854775808", "9223372036854775807"]),
         "bu" => match random.below(4) {
-            0 => one_of(random, &["18446744073709551615", "9223372036854775808"]).to_owned(),
+            0 => random.word(&["18446744073709551615", "9223372036854775808"]).to_owned(),
             _ => number(random).unsigned_abs().to_string(),
         },
         "de" => match random.below(4) {
-            0 => one_of(random, &["-999999999.999", "0.001"]).to_owned(),
+            0 => random.word(&["-999999999.999", "0.001"]).to_owned(),
             _ => (number(random) as f64 / 8.0).to_string(),
         },
         "dn" => number(random).to_string(),
         "db" => extreme(random, &["0.5", "-0.25", "1e10", "-0.0"]),
         "da" => format!("'2024-0{}-0{}'", 1 + random.below(3), 1 + random.below(4)),
-        "tm" => format!("'{}0{}:0{}:01.5'", one_of(random, &["", "-"]), random.below(4), random.below(3)),
+        "tm" => format!("'{}0{}:0{}:01.5'", random.word(&["", "-"]), random.below(4), random.below(3)),
         "dt" | "ts" => format!("'2024-01-0{} 0{}:00:00'", 1 + random.below(5), random.below(4)),
-        "y" => one_of(random, &["1999", "2024", "2001"]).to_owned(),
-        "vb" => one_of(random, &["x''", "x'00'", "x'6142'", "x'ff'", "x'6162'"]).to_owned(),
-        "e" => one_of(random, &["'a'", "'b'", "'zz'"]).to_owned(),
+        "y" => random.word(&["1999", "2024", "2001"]).to_owned(),
+        "vb" => random.word(&["x''", "x'00'", "x'6142'", "x'ff'", "x'6162'"]).to_owned(),
+        "e" => random.word(&["'a'", "'b'", "'zz'"]).to_owned(),
         _ => text(random),
     }
 }
@@ -83,7 +79,7 @@ fn value(random: &mut Random, column: &str) -> String {
 fn constant(random: &mut Random, (column, _, is_number): (&str, &str, bool)) -> String {
     match random.below(8) {
         0 => "NULL".to_owned(),
-        1 if is_number && column != "y" => one_of(random, &["2.5", "-1.5", "99999999999", "-7", "0"]).to_owned(),
+        1 if is_number && column != "y" => random.word(&["2.5", "-1.5", "99999999999", "-7", "0"]).to_owned(),
         _ => value(random, column),
     }
 }
@@ -91,14 +87,14 @@ fn constant(random: &mut Random, (column, _, is_number): (&str, &str, bool)) -> 
 fn condition(random: &mut Random, depth: usize) -> String {
     match random.below(10) {
         0..3 if depth < 2 => {
-            let with = one_of(random, &["AND", "OR"]);
+            let with = random.word(&["AND", "OR"]);
             return format!("({} {with} {})", condition(random, depth + 1), condition(random, depth + 1));
         }
         3 if depth < 2 => return format!("NOT ({})", condition(random, depth + 1)),
         _ => {}
     }
     let of = COLUMNS[random.below(COLUMNS.len())];
-    let (column, not) = (of.0, one_of(random, &["", "NOT "]));
+    let (column, not) = (of.0, random.word(&["", "NOT "]));
     match random.below(8) {
         0 => format!("{column} IS {not}NULL"),
         1 => {
@@ -107,13 +103,13 @@ fn condition(random: &mut Random, depth: usize) -> String {
         }
         2 => format!("{column} {not}BETWEEN {} AND {}", constant(random, of), constant(random, of)),
         3 if matches!(column, "v" | "c") => {
-            format!("{column} {not}LIKE {}", one_of(random, &["'%a%'", "'a%b'", "'_%'", "'%é'", "'b'", "'%'", "'A_'"]))
+            format!("{column} {not}LIKE {}", random.word(&["'%a%'", "'a%b'", "'_%'", "'%é'", "'b'", "'%'", "'A_'"]))
         }
         4 if of.2 && column != "y" => {
-            let other = one_of(random, &["ti", "su", "i", "bi", "bu", "de", "dn"]);
-            format!("{column} {} {other}", one_of(random, &["=", "<", ">=", "<>"]))
+            let other = random.word(&["ti", "su", "i", "bi", "bu", "de", "dn"]);
+            format!("{column} {} {other}", random.word(&["=", "<", ">=", "<>"]))
         }
-        _ => format!("{column} {} {}", one_of(random, &["=", "<", "<=", ">", ">=", "<>"]), constant(random, of)),
+        _ => format!("{column} {} {}", random.word(&["=", "<", "<=", ">", ">=", "<>"]), constant(random, of)),
     }
 }
 
@@ -123,7 +119,7 @@ fn aggregate(random: &mut Random) -> String {
         0 => format!("COUNT({column})"),
         1 if is_number => format!("SUM({column})"),
         2 if is_number => format!("AVG({column})"),
-        3 => one_of(random, &["SUM(de * (1 - dn))", "SUM(de + ti)", "SUM(dn - i)", "AVG(de * 2)"]).to_owned(),
+        3 => random.word(&["SUM(de * (1 - dn))", "SUM(de + ti)", "SUM(dn - i)", "AVG(de * 2)"]).to_owned(),
         // Which of several texts that are equal comes first is a matter of the index.
         4 if !matches!(column, "v" | "c") => format!("MIN({column})"),
         5 if !matches!(column, "v" | "c") => format!("MAX({column})"),
@@ -135,7 +131,7 @@ fn query(random: &mut Random) -> String {
     let condition = if random.below(6) == 0 { "1".to_owned() } else { condition(random, 0) };
     let column = COLUMNS[random.below(COLUMNS.len())].0;
     if random.below(5) == 0 {
-        let (way, limit) = (one_of(random, &["", "DESC"]), 1 + random.below(9));
+        let (way, limit) = (random.word(&["", "DESC"]), 1 + random.below(9));
         return format!("SELECT id FROM t WHERE {condition} ORDER BY {column} {way}, id LIMIT {limit}");
     }
     let aggregates: Vec<String> = (0..1 + random.below(4)).map(|_| aggregate(random)).collect();

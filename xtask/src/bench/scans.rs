@@ -1,12 +1,10 @@
 //! Statements that read or write a table of a million rows in memory.
 
-use std::time::Instant;
-
 use interop::{Connection, Result};
 
-use super::statements::{PATIENCE, Statement, compare, start};
+use super::BenchArguments;
+use super::statements::{Statement, compare, start_loaded};
 use super::works::Work;
-use super::{BenchArguments, Contender, settle};
 
 /// Makes `big`. A value is a hash of its row's number: the same on every server.
 const SETUP: &[&str] = &[
@@ -45,13 +43,7 @@ const STATEMENTS: &[(&str, &str, &[&str])] = &[
 ];
 
 pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
-    let contenders = start("bench-scans", arguments)?;
-    for contender in &contenders {
-        let began = Instant::now();
-        load(contender)?;
-        println!("    {}: loaded in {:.1} s", contender.name(), began.elapsed().as_secs_f64());
-    }
-    settle(&contenders)?;
+    let contenders = start_loaded("scans", arguments, |_, connection| load(connection))?;
     println!(
         "{} | 1,000,000 rows, medians of {} rounds: ms (ms of the server's CPU) | how often ours goes into the better one's",
         work.name, arguments.rounds
@@ -66,10 +58,7 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
     compare(&statements, "scans", arguments, &contenders)
 }
 
-fn load(contender: &Contender) -> Result<()> {
-    interop::Client::tcp(contender.port()).query("DROP DATABASE IF EXISTS scans; CREATE DATABASE scans")?;
-    let mut connection = Connection::open(contender.port(), "scans")?;
-    connection.set_patience(PATIENCE)?;
+fn load(connection: &mut Connection) -> Result<()> {
     for statement in SETUP {
         connection.succeed(statement)?;
     }

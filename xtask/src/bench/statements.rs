@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use interop::{Answer, Connection, Peer, Result, Server, ServerOptions};
 
 use super::report::{cpu_time, median};
-use super::{BenchArguments, Contender, our_options};
+use super::{BenchArguments, Contender, our_options, settle};
 
 /// A statement that takes longer is given up.
-pub(super) const PATIENCE: Duration = Duration::from_secs(300);
+const PATIENCE: Duration = Duration::from_secs(300);
 
 /// What is timed.
 pub(super) struct Statement {
@@ -30,8 +30,32 @@ impl Statement {
     }
 }
 
+/// All servers with a fresh `database`, which `load` fills over a connection to it.
+pub(super) fn start_loaded(
+    database: &str,
+    arguments: &BenchArguments,
+    load: impl Fn(&Contender, &mut Connection) -> Result<()>,
+) -> Result<Vec<Contender>> {
+    let contenders = start(&format!("bench-{database}"), arguments)?;
+    for contender in &contenders {
+        let began = Instant::now();
+        interop::Client::tcp(contender.port())
+            .query(&format!("DROP DATABASE IF EXISTS {database}; CREATE DATABASE {database}"))?;
+        load(contender, &mut connect(contender, database)?)?;
+        println!("    {}: loaded in {:.1} s", contender.name(), began.elapsed().as_secs_f64());
+    }
+    settle(&contenders)?;
+    Ok(contenders)
+}
+
+fn connect(contender: &Contender, database: &str) -> Result<Connection> {
+    let mut connection = Connection::open(contender.port(), database)?;
+    connection.set_patience(PATIENCE)?;
+    Ok(connection)
+}
+
 /// Our server, another build if there is one, and the peers.
-pub(super) fn start(name: &str, arguments: &BenchArguments) -> Result<Vec<Contender>> {
+fn start(name: &str, arguments: &BenchArguments) -> Result<Vec<Contender>> {
     let mut contenders = vec![Contender::Ours(Server::start(name, our_options(arguments))?)];
     if let Some(binary) = &arguments.beside {
         let options = ServerOptions { binary: Some(binary.clone()), ..our_options(arguments) };
@@ -90,8 +114,7 @@ fn measure(statement: &Statement, database: &str, rounds: usize, contenders: &[C
         contenders.iter().map(|_| Figures { wall_ms: 0.0, cpu_ms: 0.0, rows: Ok(Vec::new()) }).collect();
     for _ in 0..rounds {
         for (at, contender) in contenders.iter().enumerate() {
-            let mut connection = Connection::open(contender.port(), database)?;
-            connection.set_patience(PATIENCE)?;
+            let mut connection = connect(contender, database)?;
             for before in statement.before {
                 connection.query(before)?;
             }

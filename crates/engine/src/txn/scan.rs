@@ -96,16 +96,12 @@ impl Scan {
     }
 
     /// Gives it a cursor over the rest of its range, on the layers that the view has now.
-    fn attach(&mut self, view: &ReadView) -> &mut Merged {
+    fn attach(&mut self, view: &ReadView) {
         let layers = view.layers();
         if self.cursor.as_ref().is_none_or(|cursor| !Arc::ptr_eq(cursor.layers(), &layers)) {
-            self.cursor = None;
+            self.cursor = Some(self.open(layers.clone(), self.rest(), Selector::At(view.snapshot())));
             self.peeked = None;
         }
-        if self.cursor.is_none() {
-            self.cursor = Some(self.open(layers.clone(), self.rest(), Selector::At(view.snapshot())));
-        }
-        self.cursor.as_mut().expect("just made")
     }
 
     /// Replaces `rows` by the next ones that the view sees; false at the end.
@@ -115,22 +111,18 @@ impl Scan {
             return Ok(false);
         }
         let is_between = self.peeked.is_none();
-        let cursor = self.attach(view);
+        self.attach(view);
+        let Some(cursor) = &mut self.cursor else { return Ok(false) };
         if is_between && let Some(leaf) = cursor.next_leaf().await? {
             self.position = leaf.len().checked_sub(1).map(|last| Key::new(leaf.key(last)));
             rows.leaf = Some(leaf);
             return Ok(true);
         }
         while rows.entries.len() < max {
-            let found = match self.peeked.take() {
-                Some(found) => found,
-                None => match self.attach(view).next().await? {
-                    Some(found) => found,
-                    None => {
-                        self.ended = true;
-                        break;
-                    }
-                },
+            let peeked = self.peeked.take();
+            let Some(found) = (if peeked.is_some() { peeked } else { cursor.next().await? }) else {
+                self.ended = true;
+                break;
             };
             push(&mut rows.entries, &found.key, found.value);
             self.position = Some(found.key);

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use bytes::Bytes;
 
 use super::scan::{Rows, Scan};
-use super::sum::Pace;
+use super::sum::{Pace, at_most};
 use super::{Direction, KeyRange, ReadMode, Transaction};
 use crate::catalog::Table;
 use crate::engine::Engine;
@@ -81,9 +81,7 @@ impl Snapshot {
     pub async fn cuts(&self, index_number: usize, range: &KeyRange, most: usize) -> Result<Vec<Bytes>> {
         let roots = self.view.layers().roots.clone();
         let (lower, upper) = range.as_slices();
-        let keys = roots.separators(self.table.indexes[index_number].id, lower, upper).await?;
-        let step = keys.len().div_ceil(most.max(1)).max(1);
-        Ok(keys.into_iter().step_by(step).collect())
+        Ok(at_most(most, roots.separators(self.table.indexes[index_number].id, lower, upper).await?))
     }
 
     /// How many entries a range of an index has, exactly: from the counts of the tree's nodes, corrected by what is in memory; or,
@@ -95,7 +93,7 @@ impl Snapshot {
         let layers = self.view.layers().clone();
         let index = self.table.indexes[index_number].id;
         let (lower, upper) = range.as_slices();
-        let in_tree = layers.roots.sum(index, lower, upper).await?.rows;
+        let in_tree = layers.roots.count(index, lower, upper).await?;
         let in_memory: usize = layers.memtables.iter().filter_map(|m| m.with_tree(index, |tree| tree.len())).sum();
         if layers.has_large() || in_memory as u64 * LOOK_UP_COST > in_tree {
             return self.count_rows(index_number, range).await;

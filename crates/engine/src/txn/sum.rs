@@ -26,6 +26,12 @@ use crate::view::Layers;
 /// After so many keys others may have their turn.
 const KEYS_AT_ONCE: usize = 32;
 
+/// So many of some keys, spread over all.
+pub(super) fn at_most(most: usize, keys: Vec<Bytes>) -> Vec<Bytes> {
+    let step = keys.len().div_ceil(most.max(1)).max(1);
+    keys.into_iter().step_by(step).collect()
+}
+
 /// Counts keys, and gives way.
 #[derive(Default)]
 pub(super) struct Pace {
@@ -149,8 +155,7 @@ impl Transaction {
         if keys.is_empty() {
             keys = self.cuts_of_rows(table, range, most).await?;
         }
-        let step = keys.len().div_ceil(most.max(1)).max(1);
-        Ok(keys.into_iter().step_by(step).collect())
+        Ok(at_most(most, keys))
     }
 
     /// Keys of some of a range's rows, without its first one.

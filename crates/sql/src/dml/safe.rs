@@ -64,14 +64,7 @@ fn all_accesses<'n>(node: &'n Node, block: &BlockPlan, accesses: &mut Vec<&'n Ac
             );
             reads
         }
-        Node::Aggregate(aggregate) => all_accesses(&aggregate.input, block, accesses),
-        Node::Window(window) => all_accesses(&window.input, block, accesses),
-        Node::Measured(measured) => all_accesses(&measured.node, block, accesses),
-        Node::Filter { input, .. }
-        | Node::Apply { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. } => all_accesses(input, block, accesses),
+        node => node.inputs().all(|input| all_accesses(input, block, accesses)),
     }
 }
 

@@ -18,7 +18,6 @@ use crate::exec::batch::RowBatch;
 use crate::exec::context::ExecContext;
 use crate::exec::image::source::ImageSource;
 use crate::exec::operator::{BoxedOperator, Operator};
-use crate::expr::{Aggregate, AggregateFunction};
 use crate::plan::node::{AggregateNode, BlockPlan};
 
 /// What all executions of a node have given so far. Several operators may be made of one node, one after the other.
@@ -83,13 +82,8 @@ impl Counters {
 /// Whether a block is but the number of a table's rows, which trees know without reading them. (Other groupings of images are measured over values, so that
 /// the rows below them can be counted.)
 pub(crate) fn only_counts(block: &BlockPlan, aggregate: &AggregateNode) -> bool {
-    let is_count = |call: &Aggregate| {
-        call.function == AggregateFunction::Count
-            && !call.distinct
-            && call.args.iter().all(|arg| arg.slots().is_empty())
-    };
     aggregate.keys.is_empty()
-        && aggregate.aggregates.iter().all(|(call, _)| is_count(call))
+        && aggregate.aggregates.iter().all(|(call, _)| call.counts_rows())
         && ImageSource::of(block, aggregate).is_some()
 }
 

@@ -86,14 +86,8 @@ pub(crate) enum Point {
 }
 
 /// Where the value of an expression lies among the values of a column.
-pub(crate) fn fit(
-    expr: &Expr,
-    table: &Table,
-    column: usize,
-    row: &[Value],
-    eval: &EvalContext<'_>,
-) -> Result<Fit, SqlError> {
-    RangeMaker { table, index: 0, eval }.fit(expr, row, column)
+pub(crate) fn fit(expr: &Expr, value: Value, table: &Table, column: usize, eval: &EvalContext<'_>) -> Fit {
+    RangeMaker { table, index: 0, eval }.fit_value(expr, value, column)
 }
 
 /// All combinations of a prefix and one more value.
@@ -271,8 +265,12 @@ impl RangeMaker<'_> {
     }
 
     fn fit(&self, expr: &Expr, row: &[Value], column: usize) -> Result<Fit, SqlError> {
+        Ok(self.fit_value(expr, expr.eval(row, self.eval)?, column))
+    }
+
+    /// The same for the expression's value: a constant is compared exactly where a column's value is not.
+    fn fit_value(&self, expr: &Expr, mut value: Value, column: usize) -> Fit {
         let def = self.column(column);
-        let mut value = expr.eval(row, self.eval)?;
         if shares_doubles(&def.ty) && !is_constant_beside(expr) {
             if let Value::Str(text) | Value::Bytes(text) = &value {
                 value = Value::Double(types::number::parse_f64(text).0);
@@ -281,11 +279,11 @@ impl RangeMaker<'_> {
             match (&value, &def.ty) {
                 (Value::Double(n), ColumnType::BigInt { .. }) if n.abs() < EXACT_DOUBLES => {}
                 (Value::Float(n), ColumnType::BigInt { .. }) if f64::from(*n).abs() < EXACT_DOUBLES => {}
-                (Value::Double(_) | Value::Float(_), _) => return Ok(Fit::Unknown),
+                (Value::Double(_) | Value::Float(_), _) => return Fit::Unknown,
                 _ => {}
             }
         }
-        Ok(match (&def.ty, &value) {
+        match (&def.ty, &value) {
             (_, Value::Null) => Fit::Null,
             // Compared as JSON, whose order is another.
             (_, Value::Json(_)) => Fit::Unknown,
@@ -314,7 +312,7 @@ impl RangeMaker<'_> {
             }
             (ty, _) if ty.is_string() => Fit::Unknown,
             _ => self.fit_by_comparison(value, def),
-        })
+        }
     }
 
     /// Converts the value as an assignment would, and compares the result with it as the condition does.

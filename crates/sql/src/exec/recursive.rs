@@ -161,18 +161,9 @@ fn keeps_round(plan: &QueryPlan) -> bool {
 
 fn has_inner_round(node: &Node, block: &BlockPlan, is_inner: bool) -> bool {
     match node {
-        Node::One | Node::Nothing(_) => false,
         Node::Access(access) => is_inner && matches!(block.tables[access.table].source, PlannedSource::Round(..)),
         Node::Join(join) => has_inner_round(&join.outer, block, is_inner) || has_inner_round(&join.inner, block, true),
-        Node::Filter { input, .. }
-        | Node::Apply { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Limit { input, .. } => has_inner_round(input, block, is_inner),
-        Node::Window(window) => has_inner_round(&window.input, block, is_inner),
-        Node::Aggregate(aggregate) => has_inner_round(&aggregate.input, block, is_inner),
-        Node::Measured(measured) => has_inner_round(&measured.node, block, is_inner),
+        node => node.inputs().any(|input| has_inner_round(input, block, is_inner)),
     }
 }
 

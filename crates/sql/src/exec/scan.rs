@@ -130,19 +130,19 @@ impl<'p> Conditions<'p> {
             return Ok(());
         }
         for row in all {
-            let image = rows.value(row as usize);
-            let mut holds = true;
-            for condition in self.bound.iter().chain(&self.images) {
-                if !condition.holds(&self.of, image, &mut self.scratch)? {
-                    holds = false;
-                    break;
-                }
-            }
-            if holds {
+            let conditions = self.bound.iter().chain(&self.images);
+            if ImageCondition::all_hold(conditions, &self.of, rows.value(row as usize), &mut self.scratch)? {
                 wanted.push(row);
             }
         }
         Ok(())
+    }
+
+    /// Leaves out images whose column at `place` is behind a value. Not if other conditions have something to say of each row.
+    fn cut_off(&mut self, place: usize, value: &Value, descending: bool) {
+        if self.is_compiled && self.index_filter.is_empty() && self.filter.is_empty() {
+            self.bound = ImageCondition::up_to(&self.of, place, value, descending);
+        }
     }
 }
 
@@ -239,7 +239,7 @@ impl<'p> Scan<'p> {
             return Err(SqlError::unknown("a point without a key"));
         };
         if let Some(row) = context.transaction.get(self.table, &key, self.mode).await? {
-            self.push_row(&key, &row, context, out)?;
+            self.push_row(|| &key, &row, context, out)?;
         }
         Ok(self.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()))
     }
@@ -249,7 +249,7 @@ impl<'p> Scan<'p> {
         let row = self.wanted[self.at] as usize;
         self.at += 1;
         match self.covered {
-            Covered::Row => self.push_row(self.rows.key(row), &self.rows.value_bytes(row), context, out),
+            Covered::Row => self.push_row(|| self.rows.key(row), &self.rows.value_bytes(row), context, out),
             Covered::Covering => {
                 self.push_covering(row, out)?;
                 let conditions = &self.conditions;
@@ -287,12 +287,13 @@ impl<'p> Scan<'p> {
         }
         let key = self.table.codec.clustered_key_of(self.access.index, self.rows.key(row))?;
         let Some(row) = context.transaction.get(self.table, key, self.mode).await? else { return Ok(()) };
-        self.push_row(key, &row, context, out)
+        self.push_row(|| key, &row, context, out)
     }
 
-    fn push_row(
+    /// Adds a row, if the conditions hold for it; its key is wanted to unlock it if they do not.
+    fn push_row<'k>(
         &self,
-        key: &[u8],
+        key: impl FnOnce() -> &'k [u8],
         image: &Bytes,
         context: &mut ExecContext<'_>,
         out: &mut RowBatch,
@@ -305,7 +306,7 @@ impl<'p> Scan<'p> {
         if !passes(index_filter, row, context)? || !passes(&conditions.filter, row, context)? {
             out.pop();
             if self.mode != ReadMode::Consistent {
-                context.transaction.unlock_row(self.table, key);
+                context.transaction.unlock_row(self.table, key());
             }
         }
         Ok(())
@@ -317,15 +318,6 @@ impl<'p> Scan<'p> {
             context.transaction.unlock_row(self.table, key);
         }
         Ok(())
-    }
-}
-
-impl Conditions<'_> {
-    /// Leaves out images whose column at `place` is behind a value. Not if other conditions have something to say of each row.
-    fn cut_off(&mut self, place: usize, value: &Value, descending: bool) {
-        if self.is_compiled && self.index_filter.is_empty() && self.filter.is_empty() {
-            self.bound = ImageCondition::up_to(&self.of, place, value, descending);
-        }
     }
 }
 

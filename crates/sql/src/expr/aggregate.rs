@@ -581,6 +581,6 @@ fn infer(function: AggregateFunction, args: &[Expr], session: &SessionInfo) -> R
 }
 
 /// 1690
-fn too_great() -> SqlError {
+pub(super) fn too_great() -> SqlError {
     SqlError::new(codes::DATA_OUT_OF_RANGE, "DECIMAL value is out of range in 'sum'")
 }

@@ -1,8 +1,12 @@
 //! LIKE: `%` is any text, `_` any character, and the escape character takes the next one as it is.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use base::SqlError;
 use bytes::Bytes;
 use memchr::memmem;
+use parking_lot::Mutex;
 use types::{CollationId, collation};
 
 /// Whether the text is what the pattern describes. Characters are equal as the collation says, one by one.
@@ -20,11 +24,7 @@ pub(crate) fn like_counted(
     worked: &mut dyn FnMut(u64) -> Result<(), SqlError>,
 ) -> Result<bool, SqlError> {
     let mut buffer = [0; 4];
-    let escape: &[u8] = match escape {
-        Some(escape) => escape.encode_utf8(&mut buffer).as_bytes(),
-        None => b"",
-    };
-    Matcher { escape, collation, binary: collation == CollationId::BINARY }.matches(text, pattern, worked)
+    Matcher::new(escape, &mut buffer, collation).matches(text, pattern, worked)
 }
 
 /// A pattern that many texts are compared with. Texts of ASCII beside a pattern of ASCII without `_` are folded, so that characters
@@ -41,7 +41,7 @@ const PRINTABLE: std::ops::RangeInclusive<u8> = b' '..=b'~';
 
 /// What stands between the `%` of a pattern.
 struct AsciiPattern {
-    fold: [u8; 128],
+    fold: AsciiFold,
     /// What can be printed is folded by making letters upper case.
     folds_case: bool,
     /// What the text begins with.
@@ -70,8 +70,7 @@ impl Pattern {
 impl AsciiPattern {
     fn new(pattern: &[u8], escape: Option<char>, collation: CollationId) -> Option<Self> {
         let mut buffer = [0; 4];
-        let escape = escape.map_or(&b""[..], |escape| escape.encode_utf8(&mut buffer).as_bytes());
-        let matcher = Matcher { escape, collation, binary: collation == CollationId::BINARY };
+        let matcher = Matcher::new(escape, &mut buffer, collation);
         let fold = ascii_fold(&matcher);
         let mut parts = vec![Vec::new()];
         let mut rest = pattern;
@@ -116,8 +115,16 @@ impl AsciiPattern {
     }
 }
 
-/// For each character of ASCII the first that is equal to it.
-fn ascii_fold(matcher: &Matcher<'_>) -> [u8; 128] {
+/// What ASCII is folded to by a collation.
+type AsciiFold = Arc<[u8; 128]>;
+
+/// For each character of ASCII the first that is equal to it. To find them takes thousands of comparisons, so they are kept.
+fn ascii_fold(matcher: &Matcher<'_>) -> AsciiFold {
+    static KNOWN: Mutex<BTreeMap<CollationId, AsciiFold>> = Mutex::new(BTreeMap::new());
+    KNOWN.lock().entry(matcher.collation).or_insert_with(|| Arc::new(find_ascii_fold(matcher))).clone()
+}
+
+fn find_ascii_fold(matcher: &Matcher<'_>) -> [u8; 128] {
     let mut fold = [0; 128];
     for byte in 0..128u8 {
         let same = (0..byte).find(|&other| fold[usize::from(other)] == other && matcher.equal(&[byte], &[other]));
@@ -144,7 +151,13 @@ enum Element<'a> {
     Char(&'a [u8]),
 }
 
-impl Matcher<'_> {
+impl<'a> Matcher<'a> {
+    /// `buffer` takes the bytes of the escape character.
+    fn new(escape: Option<char>, buffer: &'a mut [u8; 4], collation: CollationId) -> Self {
+        let escape: &[u8] = escape.map_or(b"", |escape| escape.encode_utf8(buffer).as_bytes());
+        Matcher { escape, collation, binary: collation == CollationId::BINARY }
+    }
+
     /// Where a `%` was, text is given to it character by character until the rest fits; only the last `%` can need more.
     fn matches(
         &self,
@@ -241,11 +254,7 @@ impl Matcher<'_> {
 /// for ranges over an index.
 pub fn like_prefix(pattern: &[u8], escape: Option<char>) -> (Vec<u8>, bool) {
     let mut buffer = [0; 4];
-    let escape: &[u8] = match escape {
-        Some(escape) => escape.encode_utf8(&mut buffer).as_bytes(),
-        None => b"",
-    };
-    let matcher = Matcher { escape, collation: CollationId::UTF8MB4_BIN, binary: false };
+    let matcher = Matcher::new(escape, &mut buffer, CollationId::UTF8MB4_BIN);
     let mut prefix = Vec::new();
     let mut rest = pattern;
     while let Some((element, after)) = matcher.element(rest) {

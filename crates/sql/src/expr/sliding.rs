@@ -12,7 +12,6 @@
 //! digits. A long one has two parts: of the older rows, the sums of all ends of that part; of the newer, one sum. A row that leaves takes one of the
 //! sums with it; when there is none left, those of all rows are made anew. So each row is added three times at most, whatever the frame's length is.
 
-use std::cmp::Ordering;
 use std::collections::VecDeque;
 
 use base::{SqlError, memory};
@@ -170,9 +169,8 @@ impl Best {
         if value.is_null() {
             return;
         }
-        let better = if aggregate.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater };
         // Of equal ones the first is given.
-        while self.values.back().is_some_and(|(_, last)| aggregate.order(&value, last) == better) {
+        while self.values.back().is_some_and(|(_, last)| aggregate.prefers(aggregate.order(&value, last))) {
             self.values.pop_back();
         }
         self.values.push_back((number, value));
@@ -221,30 +219,5 @@ impl Elements {
             self.bytes += bytes;
             self.list.extend(elements.into_iter().map(|(key, value)| (key, value, bytes)));
         }
-    }
-}
-
-impl SoFar {
-    /// Adds what comes behind it.
-    fn join(&mut self, aggregate: &Aggregate, other: &SoFar) -> Result<(), SqlError> {
-        match (self, other) {
-            (SoFar::Double { sum, count }, SoFar::Double { sum: more, count: rows }) if *rows > 0 => {
-                *sum += more;
-                *count += rows;
-            }
-            (SoFar::Bits(bits), SoFar::Bits(more)) => bits.join(aggregate.function, more)?,
-            (
-                SoFar::Variance { count, mean, squares },
-                SoFar::Variance { count: rows, mean: of_them, squares: around },
-            ) if *rows > 0 => {
-                let added = *rows as f64;
-                *count += rows;
-                let distance = of_them - *mean;
-                *mean += distance * added / *count as f64;
-                *squares += around + distance * (of_them - *mean) * added;
-            }
-            _ => {}
-        }
-        Ok(())
     }
 }

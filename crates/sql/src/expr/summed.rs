@@ -2,12 +2,19 @@
 
 use std::cmp::Ordering;
 
-use types::Value;
+use base::SqlError;
+use types::{Decimal, Value};
 
-use crate::expr::aggregate::SoFar;
+use crate::expr::aggregate::{SoFar, too_great};
 use crate::expr::{Aggregate, AggregateFunction, AggregateState, Kind};
 
 impl Aggregate {
+    /// Whether it is a COUNT of rows, whatever their values are.
+    pub(crate) fn counts_rows(&self) -> bool {
+        let reads_none = || self.args.iter().all(|arg| arg.slots().is_empty());
+        self.function == AggregateFunction::Count && !self.distinct && reads_none()
+    }
+
     /// MIN, MAX: whether a value that is in this order beside the best so far is better.
     pub(crate) fn prefers(&self, order: Ordering) -> bool {
         order == if self.function == AggregateFunction::Min { Ordering::Less } else { Ordering::Greater }
@@ -71,26 +78,57 @@ impl AggregateState {
 
     /// MIN, MAX: one more value, which is not NULL.
     pub(crate) fn take_best(&mut self, aggregate: &Aggregate, value: Value) {
-        if let SoFar::One(best) = &mut self.0
+        self.0.take_best(aggregate, value);
+    }
+
+    /// Takes in what other rows have given, which come behind those of this one.
+    pub(crate) fn join(&mut self, aggregate: &Aggregate, other: &AggregateState) -> Result<(), SqlError> {
+        self.0.join(aggregate, &other.0)
+    }
+}
+
+impl SoFar {
+    fn take_best(&mut self, aggregate: &Aggregate, value: Value) {
+        if let SoFar::One(best) = self
             && best.as_ref().is_none_or(|best| aggregate.prefers(aggregate.order(&value, best)))
         {
             *best = Some(value);
         }
     }
 
-    /// Takes in a state of rows that come behind those of this one, of a COUNT, MIN, MAX or sum of exact numbers. False if that cannot be.
-    pub(crate) fn merge(&mut self, aggregate: &Aggregate, other: AggregateState) -> bool {
-        match (&mut self.0, other.0) {
+    /// Adds what comes behind it. Texts and documents are not joined.
+    pub(super) fn join(&mut self, aggregate: &Aggregate, other: &SoFar) -> Result<(), SqlError> {
+        match (self, other) {
             (SoFar::Count(count), SoFar::Count(more)) => *count += more,
             (SoFar::Exact { units, decimals, count }, SoFar::Exact { units: more, decimals: others, count: rows }) => {
-                let (Some(sum), Some(others)) = (units.checked_add(more), decimals.add(&others)) else { return false };
-                (*units, *decimals) = (sum, others);
+                *count += rows;
+                *decimals = decimals.add(others).ok_or_else(too_great)?;
+                match units.checked_add(*more) {
+                    Some(sum) => *units = sum,
+                    None => {
+                        let more = Decimal::from_units(*more, aggregate.scale_of_sum());
+                        *decimals = more.and_then(|more| decimals.add(&more)).ok_or_else(too_great)?;
+                    }
+                }
+            }
+            (best @ SoFar::One(_), SoFar::One(Some(value))) => best.take_best(aggregate, value.clone()),
+            (SoFar::Double { sum, count }, SoFar::Double { sum: more, count: rows }) if *rows > 0 => {
+                *sum += more;
                 *count += rows;
             }
-            (SoFar::One(_), SoFar::One(Some(value))) => self.take_best(aggregate, value),
-            (SoFar::One(_), SoFar::One(None)) => {}
-            _ => return false,
+            (SoFar::Bits(bits), SoFar::Bits(more)) => bits.join(aggregate.function, more)?,
+            (
+                SoFar::Variance { count, mean, squares },
+                SoFar::Variance { count: rows, mean: of_them, squares: around },
+            ) if *rows > 0 => {
+                let added = *rows as f64;
+                *count += rows;
+                let distance = of_them - *mean;
+                *mean += distance * added / *count as f64;
+                *squares += around + distance * (of_them - *mean) * added;
+            }
+            _ => {}
         }
-        true
+        Ok(())
     }
 }

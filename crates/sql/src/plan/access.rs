@@ -91,6 +91,11 @@ const SEEK_COST: f64 = 2.0;
 /// An entry of a secondary index is smaller than a row.
 const ENTRY_COST: f64 = 0.6;
 
+/// Sorting so many rows.
+pub(crate) fn sort_cost(rows: f64) -> f64 {
+    0.3 * rows * (rows + 2.0).log2() + 5.0
+}
+
 /// A way to read a table, with what it costs once.
 #[derive(Clone, Debug)]
 pub(crate) struct Path {

@@ -17,7 +17,7 @@ use crate::bind::tree::{
     SubqueryKind, TableSource,
 };
 use crate::exec::ranges::key_ranges;
-use crate::expr::{Aggregate, AggregateFunction, EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
+use crate::expr::{EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
 use crate::plan::access::{IndexAccess, TableFacts, is_literal};
 use crate::plan::conditions::{Condition, Dependencies, TableSet};
 use crate::plan::join::{JoinPlanner, Joined, Wanted};
@@ -261,12 +261,7 @@ async fn table_facts(
 /// Whether a block gives nothing but the number of its one table's rows.
 fn counts_rows(block: &Block) -> bool {
     let counts = |grouping: &Grouping| {
-        let is_count = |call: &Aggregate| {
-            call.function == AggregateFunction::Count
-                && !call.distinct
-                && call.args.iter().all(|arg| arg.slots().is_empty())
-        };
-        grouping.keys.is_empty() && grouping.aggregates.iter().all(|aggregate| is_count(&aggregate.call))
+        grouping.keys.is_empty() && grouping.aggregates.iter().all(|aggregate| aggregate.call.counts_rows())
     };
     block.tables.len() == 1 && block.grouping.as_ref().is_some_and(counts)
 }
@@ -518,25 +513,9 @@ pub(super) fn apply_for<'e>(
 
 /// The subqueries that are run somewhere in a node.
 fn applied_in(node: &Node) -> Vec<usize> {
-    match node {
-        Node::One | Node::Nothing(_) | Node::Access(_) => Vec::new(),
-        Node::Join(join) => {
-            let mut all = applied_in(&join.outer);
-            all.extend(applied_in(&join.inner));
-            all
-        }
-        Node::Apply { input, subqueries } => {
-            let mut all = applied_in(input);
-            all.extend(subqueries);
-            all
-        }
-        Node::Aggregate(aggregate) => applied_in(&aggregate.input),
-        Node::Window(window) => applied_in(&window.input),
-        Node::Measured(measured) => applied_in(&measured.node),
-        Node::Filter { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. } => applied_in(input),
+    let mut all: Vec<usize> = node.inputs().flat_map(applied_in).collect();
+    if let Node::Apply { subqueries, .. } = node {
+        all.extend(subqueries);
     }
+    all
 }

@@ -11,7 +11,7 @@ use base::SqlError;
 use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, SlotSet, order};
-use crate::plan::access::{Covered, Path, TableFacts};
+use crate::plan::access::{Covered, Path, TableFacts, sort_cost};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
 use crate::plan::equalities::EqualColumns;
 use crate::plan::layout::used_of;
@@ -255,7 +255,7 @@ impl JoinPlanner<'_> {
             let sort = match turned {
                 Some(_) => 0.0,
                 None if for_order.forced => f64::MAX,
-                None => 0.3 * passing * (passing + 2.0).log2() + 5.0,
+                None => sort_cost(passing),
             };
             let cost = path.cost_of(read) + sort;
             if best.as_ref().is_none_or(|(least, ..)| cost < *least) {

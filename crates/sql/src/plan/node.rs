@@ -244,6 +244,26 @@ pub(crate) struct MeasuredNode {
     pub(crate) counters: Arc<Counters>,
 }
 
+impl Node {
+    /// The nodes whose rows it takes: none of a leaf, two of a join.
+    pub(crate) fn inputs(&self) -> impl Iterator<Item = &Node> {
+        let (first, second) = match self {
+            Node::One | Node::Nothing(_) | Node::Access(_) => (None, None),
+            Node::Join(join) => (Some(&join.outer), Some(&join.inner)),
+            Node::Aggregate(aggregate) => (Some(&aggregate.input), None),
+            Node::Window(window) => (Some(&window.input), None),
+            Node::Measured(measured) => (Some(&measured.node), None),
+            Node::Filter { input, .. }
+            | Node::Apply { input, .. }
+            | Node::Compute { input, .. }
+            | Node::Distinct { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Limit { input, .. } => (Some(&**input), None),
+        };
+        first.into_iter().chain(second)
+    }
+}
+
 /// Reads one table.
 #[derive(Debug)]
 pub(crate) struct AccessNode {

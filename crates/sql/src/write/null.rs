@@ -39,7 +39,7 @@ impl RowMaker {
         eval: &EvalContext<'_>,
     ) -> Result<(), SqlError> {
         let def = self.column(column);
-        if def.nullable || self.auto_increment == Some(column) {
+        if self.stays_null(column) {
             row.put(column, Value::Null);
             return Ok(());
         }
@@ -65,6 +65,11 @@ impl RowMaker {
         }
     }
 
+    /// Whether a NULL is what a column takes, or asks for its number.
+    fn stays_null(&self, column: usize) -> bool {
+        self.column(column).nullable || self.auto_increment == Some(column)
+    }
+
     /// Whether a column takes the value of its parent's, whose text may be longer: the lengths of their columns may differ.
     pub(crate) fn takes_from_parent(&self, column: usize, value: &Value) -> bool {
         let def = self.column(column);
@@ -87,7 +92,7 @@ impl RowMaker {
         eval: &EvalContext<'_>,
     ) -> Result<(), SqlError> {
         let def = self.column(column);
-        if def.nullable || self.auto_increment == Some(column) {
+        if self.stays_null(column) {
             row.put(column, Value::Null);
             return Ok(());
         }

@@ -157,9 +157,7 @@ impl RowMaker {
             convert_for_column(Value::UInt(number), def, Strictness::Strict, row.number, &context.eval)?;
         Ok(Some(number))
     }
-}
 
-impl RowMaker {
     /// The same of a row that ALTER TABLE makes, whose column had no numbers before; `counter` is that of the copy.
     pub(crate) fn number_copied(
         &self,

@@ -51,21 +51,12 @@ impl Decimal {
 
     /// Reads the bytes of a column of this precision and scale. `None` if they are no such number.
     pub fn read_binary(bytes: &[u8], precision: u8, scale: u8) -> Option<Decimal> {
-        let (mut bytes, negative) = (bytes.get(..size(precision, scale))?, bytes.first()? & 0x80 == 0);
-        let mask = if negative { u32::MAX } else { 0 };
-        let mut first_bit = 0x80;
-        let mut take = |digits: u8| {
-            let (head, tail) = bytes.split_at(BYTES[digits as usize]);
-            bytes = tail;
-            let raw = head.iter().fold(0u32, |n, &byte| n << 8 | (byte ^ std::mem::take(&mut first_bit)) as u32);
-            let word = (raw ^ mask) & u32::MAX.checked_shr(32 - 8 * head.len() as u32).unwrap_or(0);
-            (word < POWERS[digits as usize]).then_some(word)
-        };
+        let mut groups = Groups::new(bytes, precision, scale)?;
         let int_digits = precision - scale;
         let mut words = [0; WORDS];
         let mut int_words = 0;
         for place in 0..words_of(int_digits) {
-            let word = take(if place == 0 { first_digits(int_digits) } else { DIGITS })?;
+            let word = groups.take(if place == 0 { first_digits(int_digits) } else { DIGITS })?;
             if word != 0 || int_words > 0 {
                 words[int_words] = word;
                 int_words += 1;
@@ -74,40 +65,56 @@ impl Decimal {
         let mut left = scale;
         for word in &mut words[int_words..int_words + words_of(scale)] {
             let digits = left.min(DIGITS);
-            *word = take(digits)? * POWERS[(DIGITS - digits) as usize];
+            *word = groups.take(digits)? * POWERS[(DIGITS - digits) as usize];
             left -= digits;
         }
         let decimal = Decimal { words, int_words: int_words as u8, scale, negative: false };
-        Some(if negative { decimal.negated() } else { decimal })
+        Some(if groups.negative { decimal.negated() } else { decimal })
+    }
+}
+
+/// The groups of a column's bytes, one after the other.
+struct Groups<'b> {
+    rest: &'b [u8],
+    negative: bool,
+    /// Of the first byte of all.
+    first_bit: u8,
+}
+
+impl<'b> Groups<'b> {
+    fn new(bytes: &'b [u8], precision: u8, scale: u8) -> Option<Self> {
+        let rest = bytes.get(..size(precision, scale))?;
+        Some(Groups { rest, negative: rest.first()? & 0x80 == 0, first_bit: 0x80 })
+    }
+
+    /// The next group, of so many digits; `None` if it is no such number.
+    fn take(&mut self, digits: u8) -> Option<u32> {
+        let (head, tail) = self.rest.split_at(BYTES[digits as usize]);
+        self.rest = tail;
+        let mask = if self.negative { 0xff } else { 0 };
+        let first_bit = &mut self.first_bit;
+        let fold = |n: u32, &byte: &u8| n << 8 | u32::from(byte ^ std::mem::take(first_bit) ^ mask);
+        let word = head.iter().fold(0, fold);
+        (word < POWERS[digits as usize]).then_some(word)
     }
 }
 
 /// The number that these bytes of a column are, in units of its last digit. `None` if they are no number of up to 38 digits.
 pub fn read_units(bytes: &[u8], precision: u8, scale: u8) -> Option<i128> {
-    let mut bytes = bytes.get(..size(precision, scale))?;
-    let negative = bytes.first()? & 0x80 == 0;
-    let mask = if negative { 0xff } else { 0 };
-    let mut first_bit = 0x80;
-    let mut take = |digits: u8| {
-        let (head, tail) = bytes.split_at(BYTES[digits as usize]);
-        bytes = tail;
-        let fold = |n: u32, &byte: &u8| n << 8 | u32::from(byte ^ std::mem::take(&mut first_bit) ^ mask);
-        let word = head.iter().fold(0, fold);
-        (word < POWERS[digits as usize]).then_some(word)
-    };
+    let mut groups = Groups::new(bytes, precision, scale)?;
     let int_digits = precision - scale;
     let mut units = 0i128;
     for place in 0..words_of(int_digits) {
         let digits = if place == 0 { first_digits(int_digits) } else { DIGITS };
-        units = units.checked_mul(BASE.into())? + i128::from(take(digits)?);
+        units = units.checked_mul(BASE.into())? + i128::from(groups.take(digits)?);
     }
     let mut left = scale;
     while left > 0 {
         let digits = left.min(DIGITS);
-        units = units.checked_mul(POWERS[digits as usize].into())? + i128::from(take(digits)?);
+        units = units.checked_mul(POWERS[digits as usize].into())? + i128::from(groups.take(digits)?);
         left -= digits;
     }
-    Some(if negative { -units } else { units })
+    Some(if groups.negative { -units } else { units })
 }
 
 impl Decimal {

@@ -7,14 +7,15 @@
 //! | DECIMAL of up to 8 bytes | its bytes |
 //! | DATE, TIME, DATETIME, TIMESTAMP | what is packed into their bytes |
 //!
-//! A rank says nothing of whether the bytes are a possible value: whoever decodes the row finds out.
+//! A rank says nothing of whether the bytes are a possible value: decoding the row finds out.
 
 use std::ops::Range;
 
-use crate::column::{Codec, read_le};
+use crate::column::{Codec, read_le, read_signed, year_of};
 use crate::decimal;
 use crate::error::TypeError;
 use crate::row::{RowLayout, is_null};
+use crate::temporal::binary::read_big_endian;
 use crate::value::Value;
 
 /// Digits of which every number fits into an `i128`.
@@ -104,7 +105,8 @@ impl Field<'_> {
         let units = match self.codec() {
             Codec::Int { unsigned: true, .. } => Some(i128::from(read_le(bytes))),
             Codec::Decimal { precision, scale } => decimal::binary::read_units(bytes, *precision, *scale),
-            codec => Some(i128::from(signed(codec, bytes))),
+            Codec::Year => Some(i128::from(year_of(bytes))),
+            _ => Some(i128::from(read_signed(bytes))),
         };
         units.map(Some).ok_or(TypeError::DamagedRow { column: self.column, what: "impossible value" })
     }
@@ -121,17 +123,6 @@ impl Field<'_> {
     }
 }
 
-fn signed(codec: &Codec, bytes: &[u8]) -> i64 {
-    match codec {
-        Codec::Year if bytes[0] == 0 => 0,
-        Codec::Year => 1900 + i64::from(bytes[0]),
-        _ => {
-            let unused = 64 - 8 * bytes.len() as u32;
-            (read_le(bytes) << unused) as i64 >> unused
-        }
-    }
-}
-
 fn double(codec: &Codec, bytes: &[u8]) -> f64 {
     match codec {
         Codec::Float => f64::from(f32::from_bits(read_le(bytes) as u32)),
@@ -143,14 +134,14 @@ fn double(codec: &Codec, bytes: &[u8]) -> f64 {
 fn rank_of(codec: &Codec, bytes: &[u8]) -> u64 {
     const SIGN: u64 = 1 << 63;
     match codec {
-        Codec::Int { unsigned: false, .. } => signed(codec, bytes) as u64 ^ SIGN,
+        Codec::Int { unsigned: false, .. } => read_signed(bytes) as u64 ^ SIGN,
         Codec::Int { .. } | Codec::Date => read_le(bytes),
         Codec::Float | Codec::Double => {
             // -0.0 + 0.0 is 0.0.
             let bits = (double(codec, bytes) + 0.0).to_bits();
             if bits & SIGN == 0 { bits | SIGN } else { !bits }
         }
-        _ => bytes.iter().fold(0, |rank, &byte| rank << 8 | u64::from(byte)),
+        _ => read_big_endian(bytes),
     }
 }
 

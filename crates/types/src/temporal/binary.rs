@@ -28,7 +28,8 @@ fn push_big_endian(n: u64, bytes: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&n.to_be_bytes()[8 - bytes..]);
 }
 
-fn read_big_endian(bytes: &[u8]) -> u64 {
+/// A big-endian number of at most 8 bytes.
+pub(crate) fn read_big_endian(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0, |n, &byte| n << 8 | byte as u64)
 }
 

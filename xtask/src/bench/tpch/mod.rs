@@ -6,13 +6,12 @@ mod data;
 mod queries;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
 
 use interop::{Connection, Result};
 
-use super::statements::{PATIENCE, Statement, compare, start};
+use super::statements::{Statement, compare, start_loaded};
 use super::works::Work;
-use super::{BenchArguments, Contender, settle};
+use super::{BenchArguments, Contender};
 use data::{Generator, TABLES};
 use queries::QUERIES;
 
@@ -22,13 +21,8 @@ const INSERT_BYTES: usize = 256 << 10;
 const INSERTS_AT_ONCE: usize = 16;
 
 pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
-    let contenders = start("bench-tpch", arguments)?;
-    for contender in &contenders {
-        let began = Instant::now();
-        load(contender, arguments.scale)?;
-        println!("    {}: loaded in {:.1} s", contender.name(), began.elapsed().as_secs_f64());
-    }
-    settle(&contenders)?;
+    let contenders =
+        start_loaded("tpch", arguments, |contender, connection| load(contender, connection, arguments.scale))?;
     println!(
         "{} | scale {}, medians of {} rounds: ms (ms of the server's CPU)",
         work.name, arguments.scale, arguments.rounds
@@ -41,10 +35,7 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
 }
 
 /// Makes and fills the tables. Peers collect statistics; ours has to do without, unless it is asked for.
-fn load(contender: &Contender, scale: f64) -> Result<()> {
-    interop::Client::tcp(contender.port()).query("DROP DATABASE IF EXISTS tpch; CREATE DATABASE tpch")?;
-    let mut connection = Connection::open(contender.port(), "tpch")?;
-    connection.set_patience(PATIENCE)?;
+fn load(contender: &Contender, connection: &mut Connection, scale: f64) -> Result<()> {
     for (name, columns) in TABLES {
         connection.succeed(&format!("CREATE TABLE {name} ({columns})"))?;
     }

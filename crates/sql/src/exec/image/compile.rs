@@ -60,7 +60,7 @@ impl Compiler<'_> {
         (expr.ty.kind == Kind::Str && is_text(self.of.def(place))).then_some(place)
     }
 
-    /// The same of a column whose values are compared by their ranks with values of kinds that [`Compiler::ranked_value`] takes.
+    /// The same of a column whose values are compared by their ranks with values of kinds that [`Compiler::fit`] takes.
     fn ranked(&self, expr: &Expr) -> Option<usize> {
         let place = self.place(expr)?;
         let ty = &self.of.def(place).ty;
@@ -106,9 +106,8 @@ impl Compiler<'_> {
         if !is_own {
             return None;
         }
-        // By the expression, and not by its value: a constant is compared exactly where a column's value is not.
-        let column = self.of.column(place);
-        fit(expr, &self.of.table, column, self.seed, self.eval).ok().filter(|fit| !matches!(fit, Fit::Unknown))
+        let fit = fit(expr, value, &self.of.table, self.of.column(place), self.eval);
+        (!matches!(fit, Fit::Unknown)).then_some(fit)
     }
 
     fn comparison(

@@ -74,6 +74,21 @@ impl ImageCondition {
         Some(if descending { own } else { ImageCondition::Any(vec![own, null(true)]) })
     }
 
+    /// Whether all of them hold for an image.
+    pub(crate) fn all_hold<'c>(
+        conditions: impl IntoIterator<Item = &'c ImageCondition>,
+        of: &ImageOf,
+        image: &[u8],
+        scratch: &mut Vec<u8>,
+    ) -> Result<bool, TypeError> {
+        for condition in conditions {
+            if !condition.holds(of, image, scratch)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether it holds for an image. `scratch` is memory to be used again.
     pub(crate) fn holds(&self, of: &ImageOf, image: &[u8], scratch: &mut Vec<u8>) -> Result<bool, TypeError> {
         Ok(match self {
@@ -103,14 +118,7 @@ impl ImageCondition {
                 let text = of.field(*place).content(image)?;
                 text.is_some_and(|text| pattern.matches(text, scratch) == *wanted)
             }
-            ImageCondition::All(parts) => {
-                for part in parts {
-                    if !part.holds(of, image, scratch)? {
-                        return Ok(false);
-                    }
-                }
-                true
-            }
+            ImageCondition::All(parts) => ImageCondition::all_hold(parts, of, image, scratch)?,
             ImageCondition::Any(parts) => {
                 for part in parts {
                     if part.holds(of, image, scratch)? {

@@ -136,11 +136,8 @@ impl ImageGrouping {
             if groups.bytes > bytes {
                 return Ok(false);
             }
-            let states = &mut groups.list[group].states;
-            for ((aggregate, summed), state) in self.aggregates.iter().zip(states) {
-                if !summed.add(aggregate, state, &self.of, image, || rows.value_bytes(row))? {
-                    return Ok(false);
-                }
+            if !self.take_in(&mut groups.list[group].states, image, || rows.value_bytes(row))? {
+                return Ok(false);
             }
         }
         Ok(true)
@@ -160,42 +157,42 @@ impl ImageGrouping {
                 continue;
             }
             self.raw_key(image, scratch)?;
-            let is_same = match current {
-                Some(group) => {
-                    group.raw == *scratch || {
-                        let is_same = group.key == self.key(&rows.value_bytes(row))?;
-                        if is_same {
-                            group.raw.clone_from(scratch);
-                        }
-                        is_same
+            if current.as_ref().is_none_or(|group| group.raw != *scratch) {
+                let key = self.key(&rows.value_bytes(row))?;
+                match current {
+                    Some(group) if group.key == key => group.raw.clone_from(scratch),
+                    _ => {
+                        let group = ImageGroup::new(scratch.clone(), key, image, self.start());
+                        current.replace(group).into_iter().for_each(&mut give);
                     }
                 }
-                None => false,
-            };
-            if !is_same {
-                let key = self.key(&rows.value_bytes(row))?;
-                let group = ImageGroup::new(scratch.clone(), key, image, self.start());
-                if let Some(ended) = current.replace(group) {
-                    give(ended);
-                }
             }
-            let Some(group) = current else { continue };
-            for ((aggregate, summed), state) in self.aggregates.iter().zip(&mut group.states) {
-                if !summed.add(aggregate, state, &self.of, image, || rows.value_bytes(row))? {
-                    return Ok(false);
-                }
+            if let Some(group) = current
+                && !self.take_in(&mut group.states, image, || rows.value_bytes(row))?
+            {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Takes a row into the states of its group; false if a number does not fit.
+    fn take_in(
+        &self,
+        states: &mut [AggregateState],
+        image: &[u8],
+        shared: impl Fn() -> Bytes,
+    ) -> Result<bool, SqlError> {
+        for ((aggregate, summed), state) in self.aggregates.iter().zip(states) {
+            if !summed.add(aggregate, state, &self.of, image, &shared)? {
+                return Ok(false);
             }
         }
         Ok(true)
     }
 
     fn holds(&self, image: &[u8], scratch: &mut Vec<u8>) -> Result<bool, TypeError> {
-        for condition in &self.conditions {
-            if !condition.holds(&self.of, image, scratch)? {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        ImageCondition::all_hold(&self.conditions, &self.of, image, scratch)
     }
 
     /// The group of an image, which is made if it is new.
@@ -243,28 +240,25 @@ impl ImageGrouping {
         Ok(key)
     }
 
-    /// Takes in groups of rows that come behind those of `groups`. False if it cannot be done like this.
-    pub(crate) fn merge(&self, groups: &mut ImageGroups, others: ImageGroups, bytes: usize) -> bool {
+    /// Takes in groups of rows that come behind those of `groups`. False if they take more than `bytes`.
+    pub(crate) fn merge(&self, groups: &mut ImageGroups, others: ImageGroups, bytes: usize) -> Result<bool, SqlError> {
         for other in others.list {
             match groups.keys.get(&other.key) {
                 None => {
                     groups.push(other.key, &other.first, other.states);
                     if groups.bytes > bytes {
-                        return false;
+                        return Ok(false);
                     }
                 }
                 Some(&group) => {
-                    let states = groups.list[group as usize].states.iter_mut().zip(other.states);
-                    let both = self.aggregates.iter().zip(states);
-                    for ((aggregate, _), (state, other)) in both {
-                        if !state.merge(aggregate, other) {
-                            return false;
-                        }
+                    let states = groups.list[group as usize].states.iter_mut().zip(&other.states);
+                    for ((aggregate, _), (state, other)) in self.aggregates.iter().zip(states) {
+                        state.join(aggregate, other)?;
                     }
                 }
             }
         }
-        true
+        Ok(true)
     }
 }
 

@@ -59,6 +59,14 @@ impl ImageOf {
         }
     }
 
+    /// Where the image has a column of the table.
+    pub(crate) fn place_of(&self, column: usize) -> Option<usize> {
+        match self.index {
+            0 => Some(column),
+            index => self.table.codec.indexes[index].covered.iter().position(|covered| *covered == column),
+        }
+    }
+
     pub(crate) fn def(&self, place: usize) -> &ColumnDef {
         &self.table.def.columns[self.column(place)]
     }

@@ -34,7 +34,7 @@ struct Shared {
     snapshot: Snapshot,
     index: usize,
     parts: Vec<KeyRange>,
-    /// The first part that nobody has taken.
+    /// The first part that no task has taken.
     next: AtomicUsize,
     /// Bytes that the groups of all parts take, and may take.
     used: AtomicUsize,
@@ -123,7 +123,7 @@ pub(crate) async fn group_parts(
             groups = Some(part);
             continue;
         };
-        if !grouping.merge(groups, part, context.limits.table_bytes) {
+        if !grouping.merge(groups, part, context.limits.table_bytes)? {
             return Ok(None);
         }
     }

@@ -57,20 +57,18 @@ impl<'p> ImageSource<'p> {
         let conditions = self.conditions();
         let compiler = Compiler { of: &of, places: self.places, seed, eval: &context.eval };
         let Some(grouping) = ImageGrouping::new(node, &conditions, &compiler) else { return Ok(None) };
+        let column_of = |expr: &Expr| Some(of.column(compiler.place(expr)?));
+        let is_counted = grouping.counts_rows() && are_ranges(&self.access.parts, &conditions, &column_of);
         let Some((snapshot, ranges)) = self.open(seed, context)? else { return Ok(None) };
-        let compiler = Compiler { of: &of, places: self.places, seed, eval: &context.eval };
-        if grouping.counts_rows()
-            && are_ranges(&self.access.parts, &conditions, &|expr| Some(of.column(compiler.place(expr)?)))
-        {
-            let rows = self.count(&snapshot, &ranges, context).await?;
+        let states = if is_counted {
+            Some(grouping.counted(self.count(&snapshot, &ranges, context).await?))
+        } else if conditions.is_empty() && self.access.parts.is_empty() {
+            self.extremes(&grouping, &snapshot).await?
+        } else {
+            None
+        };
+        if let Some(states) = states {
             // What is no aggregate is that of the first row (ANY_VALUE).
-            let first = if self.places.is_empty() { None } else { self.first(&snapshot, &ranges).await? };
-            return Ok(Some(vec![self.row(node, seed, first.as_ref(), grouping.counted(rows))?]));
-        }
-        if conditions.is_empty()
-            && self.access.parts.is_empty()
-            && let Some(states) = self.extremes(&grouping, &snapshot).await?
-        {
             let first = if self.places.is_empty() { None } else { self.first(&snapshot, &ranges).await? };
             return Ok(Some(vec![self.row(node, seed, first.as_ref(), states)?]));
         }
@@ -157,18 +155,13 @@ impl<'p> ImageSource<'p> {
         let mut states = grouping.counted(0);
         for ((aggregate, column), state) in wanted.into_iter().zip(&mut states) {
             let Some(index) = self.index_of(column) else { return Ok(None) };
-            let codec = &self.table.codec.indexes[index];
-            let place = match index {
-                0 => Some(column),
-                _ => codec.covered.iter().position(|covered| *covered == column),
-            };
-            let Some(place) = place else { return Ok(None) };
+            let of = ImageOf { table: self.table.clone(), index };
+            let Some(place) = of.place_of(column) else { return Ok(None) };
             let descending = self.table.def.indexes[index].parts[0].descending;
             let is_last = (aggregate.function == AggregateFunction::Max) != descending;
             let direction = if is_last { Direction::Backward } else { Direction::Forward };
             let mut rows = Rows::default();
             if snapshot.scan(index, self.without_nulls(index)?, direction).next_rows(&mut rows, 1).await? {
-                let of = ImageOf { table: self.table.clone(), index };
                 state.take_best(aggregate, of.layout().decode_column(&rows.value_bytes(0), place)?);
             }
         }

@@ -11,6 +11,7 @@ use crate::bind::tree::{CteId, Limit, SetKind, SubqueryKind};
 use crate::dml::InsertSource;
 use crate::expr::{Expr, ExprKind};
 use crate::plan::PlanKind;
+use crate::plan::access::sort_cost;
 use crate::plan::explain::access::subquery_of;
 use crate::plan::explain::names::Names;
 use crate::plan::explain::shown::{Actual, DEPTH_MAX, Expected, NODES_MAX, Shown, text, texts};
@@ -305,8 +306,8 @@ fn limit_number(expr: &Expr) -> String {
 pub(super) fn sorted(input: Shown, keys: Vec<String>, limit: &Limit) -> Shown {
     let mut operation = format!("Sort: {}", keys.join(", "));
     let expected = input.expected.map(|expected| {
-        let sort = 0.3 * expected.rows * (expected.rows + 2.0).log2() + 5.0;
-        Expected { cost: expected.cost + sort, first_cost: Some(expected.cost + sort), ..expected }
+        let cost = expected.cost + sort_cost(expected.rows);
+        Expected { cost, first_cost: Some(cost), ..expected }
     });
     let mut shown = Shown::of("sort", "").with("sort_fields", texts(keys));
     if let Some(count) = &limit.count {

@@ -212,19 +212,8 @@ fn schema_of(table: &PlannedTable) -> String {
 
 /// What is found in the nodes above the joins.
 pub(super) fn find<'n, T>(node: &'n Node, look: &dyn Fn(&'n Node) -> Option<T>) -> Option<T> {
-    if let Some(found) = look(node) {
-        return Some(found);
-    }
-    match node {
-        Node::One | Node::Nothing(_) | Node::Access(_) | Node::Join(_) => None,
-        Node::Filter { input, .. }
-        | Node::Apply { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. } => find(input, look),
-        Node::Aggregate(aggregate) => find(&aggregate.input, look),
-        Node::Window(window) => find(&window.input, look),
-        Node::Measured(measured) => find(&measured.node, look),
-    }
+    look(node).or_else(|| match node {
+        Node::Join(_) => None,
+        node => node.inputs().find_map(|input| find(input, look)),
+    })
 }

@@ -195,42 +195,24 @@ fn reads_outer(query: &QueryPlan) -> bool {
 fn nothing_reason(node: &Node) -> Option<&'static str> {
     match node {
         Node::Nothing(reason) => Some(reason),
-        Node::Filter { input, .. }
-        | Node::Apply { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. } => nothing_reason(input),
-        Node::Aggregate(aggregate) => nothing_reason(&aggregate.input),
-        Node::Window(window) => nothing_reason(&window.input),
-        Node::Measured(measured) => nothing_reason(&measured.node),
-        Node::Join(join) => nothing_reason(&join.outer).or_else(|| nothing_reason(&join.inner)),
-        Node::One | Node::Access(_) => None,
+        node => node.inputs().find_map(nothing_reason),
     }
 }
 
 fn uses_temporary(node: &Node) -> (bool, bool) {
-    let or = |a: (bool, bool), b: (bool, bool)| (a.0 | b.0, a.1 | b.1);
-    match node {
-        Node::One | Node::Nothing(_) | Node::Access(_) | Node::Join(_) => (false, false),
-        Node::Filter { input, .. }
-        | Node::Apply { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Limit { input, .. } => uses_temporary(input),
-        // As in MySQL, which says nothing of what it keeps for them.
-        Node::Window(window) => uses_temporary(&window.input),
-        Node::Measured(measured) => uses_temporary(&measured.node),
-        Node::Aggregate(aggregate) => {
-            or(uses_temporary(&aggregate.input), (!aggregate.ordered && !aggregate.keys.is_empty(), false))
-        }
-        Node::Distinct { input, .. } => or(uses_temporary(input), (true, false)),
-        Node::Sort { input, .. } => or(uses_temporary(input), (false, true)),
-    }
+    let own = match node {
+        Node::Join(_) => return (false, false),
+        Node::Aggregate(aggregate) => (!aggregate.ordered && !aggregate.keys.is_empty(), false),
+        Node::Distinct { .. } => (true, false),
+        Node::Sort { .. } => (false, true),
+        // As in MySQL, which says nothing of what it keeps for windows.
+        _ => (false, false),
+    };
+    node.inputs().map(uses_temporary).fold(own, |a, b| (a.0 | b.0, a.1 | b.1))
 }
 
 fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<TableRow>) {
     match node {
-        Node::One | Node::Nothing(_) => {}
         Node::Access(access) => rows.push(access_row(access, block, select_type)),
         Node::Join(join) => {
             node_rows(&join.outer, block, select_type, rows);
@@ -246,22 +228,14 @@ fn node_rows(node: &Node, block: &BlockPlan, select_type: &str, rows: &mut Vec<T
                 add_join_buffer(join, first);
             }
         }
-        Node::Filter { input, .. }
-        | Node::Apply { input, .. }
-        | Node::Compute { input, .. }
-        | Node::Distinct { input, .. }
-        | Node::Sort { input, .. }
-        | Node::Limit { input, .. } => {
+        node => {
             let start = rows.len();
-            node_rows(input, block, select_type, rows);
-            let filters = matches!(node, Node::Filter { .. }) && !matches!(**input, Node::Aggregate(_));
+            node.inputs().for_each(|input| node_rows(input, block, select_type, rows));
+            let filters = matches!(node, Node::Filter { input, .. } if !matches!(**input, Node::Aggregate(_)));
             if filters && let Some(last) = rows[start..].last_mut() {
                 add_where(last);
             }
         }
-        Node::Aggregate(aggregate) => node_rows(&aggregate.input, block, select_type, rows),
-        Node::Window(window) => node_rows(&window.input, block, select_type, rows),
-        Node::Measured(measured) => node_rows(&measured.node, block, select_type, rows),
     }
 }
 
