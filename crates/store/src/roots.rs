@@ -12,7 +12,7 @@ use bytes::Bytes;
 use crate::manifest::{Tree, Trees};
 use crate::page::{BLOCK_SIZE, Expected, Page};
 use crate::shared::Shared;
-use crate::{Cursor, Direction, Result, overflow};
+use crate::{Cursor, Direction, LeafRows, Result, cursor, overflow};
 
 /// One state of all trees. While it lives its pages are not reused; cloning is cheap.
 #[derive(Clone)]
@@ -85,6 +85,16 @@ impl Roots {
     /// A cursor over a range; reads nothing yet.
     pub fn cursor(&self, index: IndexId, lower: Bound<Bytes>, upper: Bound<Bytes>, direction: Direction) -> Cursor {
         Cursor::new(self.clone(), index, lower, upper, direction)
+    }
+
+    /// All rows of a range, if they are in one leaf and all that is needed is in the cache; `None` says nothing of the range.
+    pub fn rows_of_cached_leaf(
+        &self,
+        index: IndexId,
+        range: (Bound<&[u8]>, Bound<&[u8]>),
+        direction: Direction,
+    ) -> Option<LeafRows> {
+        cursor::rows_of_cached_leaf(self, index, range, direction)
     }
 
     /// How many entries a range has. Exact, for the price of looking for its two ends: nodes know the rows below them.

@@ -89,7 +89,7 @@ impl<'p> AggregateRows<'p> {
     async fn by_images(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
         let Some(images) = &self.images else { return Ok(false) };
         if self.stage == Stage::Start && self.node.ordered {
-            self.ordered_images = images.ordered(self.node, &self.seed, context)?;
+            self.ordered_images = images.ordered(self.node, &self.seed, context).await?;
         } else if self.stage == Stage::Start
             && let Some(rows) = images.groups(self.node, &self.seed, context).await?
         {
@@ -100,7 +100,7 @@ impl<'p> AggregateRows<'p> {
         let Some(groups) = &mut self.ordered_images else { return Ok(false) };
         self.stage = Stage::Reading;
         let mut ended = Vec::new();
-        if !groups.next(&mut ended).await? {
+        if !groups.next(context, &mut ended).await? {
             self.ordered_images = None;
             self.stage = Stage::Done;
         }

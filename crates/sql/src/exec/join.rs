@@ -130,6 +130,10 @@ impl Operator for NestedLoop<'_> {
             Ok(true)
         })
     }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.outer.input.keep_only(slot, values);
+    }
 }
 
 /// Reads the inner side once, and tries all its rows with each batch of outer rows. Changes the order of the rows.
@@ -309,5 +313,9 @@ impl Operator for BufferedJoin<'_> {
             }
             Ok(true)
         })
+    }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.outer.keep_only(slot, values);
     }
 }

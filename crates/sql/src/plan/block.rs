@@ -366,7 +366,7 @@ fn rough_rows(engine: &Engine, query: &BoundQuery) -> f64 {
             let filtered = largest * 0.5_f64.powi(block.filter.len().min(4) as i32);
             let grouped = match &block.grouping {
                 Some(grouping) if grouping.keys.is_empty() => 1.0,
-                Some(_) => filtered / 3.0,
+                Some(_) => filtered / 3.0 * block.having.iter().map(Condition::guess).product::<f64>(),
                 None => filtered,
             };
             let limit = block.limit.count.as_ref().and_then(literal_count).unwrap_or(f64::INFINITY);

@@ -5,6 +5,7 @@ use types::charset::Charset;
 use types::{CollationId, ColumnDef, ColumnType, TypeError, Value, collation};
 
 use crate::exec::image::ImageOf;
+use crate::exec::image::ranks::RankSet;
 use crate::expr::pattern::Pattern;
 use crate::expr::{CompareOp, decides};
 
@@ -16,6 +17,11 @@ pub(crate) enum ImageCondition {
     Ranks {
         place: usize,
         ranges: Vec<(u64, u64)>,
+    },
+    /// A column's rank is one of these.
+    Among {
+        place: usize,
+        ranks: RankSet,
     },
     /// A column is NULL, or is not.
     Null {
@@ -74,6 +80,30 @@ impl ImageCondition {
         Some(if descending { own } else { ImageCondition::Any(vec![own, null(true)]) })
     }
 
+    /// A column's value is equal to one of some; `None` if that cannot be said of ranks. It may hold for some more.
+    pub(crate) fn among(of: &ImageOf, place: usize, values: &mut dyn Iterator<Item = &Value>) -> Option<Self> {
+        use ColumnType::{Date, DateTime, Decimal, Time};
+        let (field, ty) = (of.field(place), &of.def(place).ty);
+        if !field.has_ranks() {
+            return None;
+        }
+        let mut ranks = Vec::new();
+        for value in values {
+            let rank = match (ty, value) {
+                (ty, Value::Int(n)) if ty.integer().is_some() => field.rank_of_integer(i128::from(*n)),
+                (ty, Value::UInt(n)) if ty.integer().is_some() => field.rank_of_integer(i128::from(*n)),
+                (Decimal { .. }, Value::Decimal(_))
+                | (Date, Value::Date(_))
+                | (DateTime { .. }, Value::DateTime(_))
+                | (Time { .. }, Value::Time(_)) => field.rank_of(value),
+                (_, Value::Null) => None,
+                _ => return None,
+            };
+            ranks.extend(rank);
+        }
+        Some(ImageCondition::Among { place, ranks: RankSet::of(&ranks) })
+    }
+
     /// Whether all of them hold for an image.
     pub(crate) fn all_hold<'c>(
         conditions: impl IntoIterator<Item = &'c ImageCondition>,
@@ -95,6 +125,9 @@ impl ImageCondition {
             ImageCondition::Never => false,
             ImageCondition::Ranks { place, ranges } => {
                 of.field(*place).rank(image)?.is_some_and(|rank| is_within(rank, ranges))
+            }
+            ImageCondition::Among { place, ranks } => {
+                of.field(*place).rank(image)?.is_some_and(|rank| ranks.contains(rank))
             }
             ImageCondition::Null { place, wanted } => of.field(*place).bytes(image)?.is_none() == *wanted,
             ImageCondition::Columns { left, op, right } => {
