@@ -10,6 +10,7 @@ use base::IndexId;
 use bytes::Bytes;
 
 use crate::manifest::{Tree, Trees};
+use crate::page::leaf::Value;
 use crate::page::{BLOCK_SIZE, Expected, Page};
 use crate::shared::Shared;
 use crate::{Cursor, Direction, LeafRows, Result, cursor, overflow};
@@ -79,6 +80,24 @@ impl Roots {
         match self.entry_of(index, key).await? {
             Some((leaf, entry)) => overflow::resolve(&self.0.shared, index, leaf.value(entry)).await.map(Some),
             None => Ok(None),
+        }
+    }
+
+    /// The same without waiting: if all that is needed is in the cache, and the value in its leaf; `None` says nothing of the key.
+    pub fn get_cached(&self, index: IndexId, key: &[u8]) -> Option<Option<Bytes>> {
+        let (tree, cache) = (self.tree(index)?, &self.0.shared.cache);
+        let mut at = tree.root;
+        for _ in 1..tree.height {
+            let node = cache.get(at)?;
+            at = node.child_at(node.child_for(key));
+        }
+        let leaf = cache.get(at)?;
+        match leaf.search(0, key) {
+            (entry, true) => match leaf.value(entry) {
+                Value::Inline(value) => Some(Some(value)),
+                Value::Overflow(_) => None,
+            },
+            _ => Some(None),
         }
     }
 

@@ -33,6 +33,11 @@ pub(crate) trait Operator: Send {
     /// Starts anew with this row. Nothing is read yet.
     fn open(&mut self, seed: &[Value]);
 
+    /// The same with a row that nobody else needs: it is taken, and another of the same width is left.
+    fn open_with(&mut self, seed: &mut Vec<Value>) {
+        self.open(seed);
+    }
+
     /// Adds at most `want` rows to `out`; `false` if there will be no more after these. (`true` with nothing added is
     /// possible: ask again.)
     fn next_batch<'a>(

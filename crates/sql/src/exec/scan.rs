@@ -278,6 +278,21 @@ impl<'p> Scan<'p> {
         Ok(true)
     }
 
+    /// Begins with the seed.
+    fn start(&mut self) {
+        self.is_blank = self.seed.iter().all(Value::is_null);
+        self.ranges = None;
+        self.scan = None;
+        self.rows.clear();
+        self.wanted.clear();
+        self.at = 0;
+        self.batch_size = FIRST_BATCH;
+        self.read = 0;
+        self.is_alone = false;
+        self.selected = None;
+        self.conditions.reset(self.node);
+    }
+
     /// Whether what is left may be worth the tasks.
     fn may_share(&self) -> bool {
         self.selected.is_none()
@@ -329,7 +344,7 @@ impl<'p> Scan<'p> {
         let std::ops::Bound::Included(key) = range.lower else {
             return Err(SqlError::unknown("a point without a key"));
         };
-        if let Some(row) = context.transaction.get(self.table, &key, self.mode).await? {
+        if let Some(row) = self.row_of(&key, context).await? {
             self.push_row(|| &key, &row, context, out)?;
         }
         Ok(self.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()))
@@ -377,8 +392,18 @@ impl<'p> Scan<'p> {
             }
         }
         let key = self.table.codec.clustered_key_of(self.access.index, self.rows.key(row))?;
-        let Some(row) = context.transaction.get(self.table, key, self.mode).await? else { return Ok(()) };
+        let Some(row) = self.row_of(key, context).await? else { return Ok(()) };
         self.push_row(|| key, &row, context, out)
+    }
+
+    /// The row with a clustered key.
+    async fn row_of(&self, key: &[u8], context: &mut ExecContext<'_>) -> Result<Option<Bytes>, SqlError> {
+        if self.mode == ReadMode::Consistent
+            && let Some(found) = context.transaction.get_at_once(self.table, key)?
+        {
+            return Ok(found);
+        }
+        Ok(context.transaction.get(self.table, key, self.mode).await?)
     }
 
     /// Adds a row, if the conditions hold for it; its key is wanted to unlock it if they do not.
@@ -425,17 +450,12 @@ impl Operator for Scan<'_> {
     fn open(&mut self, seed: &[Value]) {
         self.seed.clear();
         self.seed.extend_from_slice(seed);
-        self.is_blank = seed.iter().all(Value::is_null);
-        self.ranges = None;
-        self.scan = None;
-        self.rows.clear();
-        self.wanted.clear();
-        self.at = 0;
-        self.batch_size = FIRST_BATCH;
-        self.read = 0;
-        self.is_alone = false;
-        self.selected = None;
-        self.conditions.reset(self.node);
+        self.start();
+    }
+
+    fn open_with(&mut self, seed: &mut Vec<Value>) {
+        std::mem::swap(&mut self.seed, seed);
+        self.start();
     }
 
     fn cut_off(&mut self, slot: usize, value: &Value, descending: bool) {

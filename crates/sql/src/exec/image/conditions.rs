@@ -1,13 +1,35 @@
 //! Conditions on images.
 
 use bytes::Bytes;
-use types::charset::Charset;
+use types::charset::{Charset, prefix_bytes};
 use types::{CollationId, ColumnDef, ColumnType, TypeError, Value, collation};
 
 use crate::exec::image::ImageOf;
 use crate::exec::image::ranks::RankSet;
 use crate::expr::pattern::Pattern;
 use crate::expr::{CompareOp, decides};
+
+/// A text of an image: that of a column, or some of its characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextOf {
+    pub(crate) place: usize,
+    /// So many are skipped, and so many taken.
+    pub(crate) part: Option<(usize, usize)>,
+}
+
+impl TextOf {
+    #[inline]
+    fn of<'r>(&self, of: &ImageOf, image: &'r [u8]) -> Result<Option<&'r [u8]>, TypeError> {
+        let text = of.field(self.place).content(image)?;
+        Ok(match (text, self.part) {
+            (Some(text), Some((skip, take))) => {
+                let rest = &text[prefix_bytes(text, skip)..];
+                Some(&rest[..prefix_bytes(rest, take)])
+            }
+            (text, _) => text,
+        })
+    }
+}
 
 /// A condition that holds or does not; what is neither, for NULLs, does not.
 pub(crate) enum ImageCondition {
@@ -36,21 +58,21 @@ pub(crate) enum ImageCondition {
     },
     /// A text beside a constant.
     Text {
-        place: usize,
+        text: TextOf,
         op: CompareOp,
         value: Bytes,
         collation: CollationId,
     },
     /// A text is among these, or among none of them.
     OneOf {
-        place: usize,
+        text: TextOf,
         values: Vec<Bytes>,
         collation: CollationId,
         wanted: bool,
     },
     /// LIKE, NOT LIKE
     Like {
-        place: usize,
+        text: TextOf,
         pattern: Box<Pattern>,
         wanted: bool,
     },
@@ -68,7 +90,8 @@ impl ImageCondition {
             (Value::Null, _) => return Some(null(true)),
             (Value::Str(value), true) => {
                 let op = if descending { CompareOp::GreaterEq } else { CompareOp::LessEq };
-                ImageCondition::Text { place, op, value: value.clone(), collation: of.def(place).collation }
+                let text = TextOf { place, part: None };
+                ImageCondition::Text { text, op, value: value.clone(), collation: of.def(place).collation }
             }
             (value, _) if of.field(place).has_ranks() => {
                 let rank = of.field(place).rank_of(value)?;
@@ -134,21 +157,21 @@ impl ImageCondition {
                 let ranks = of.field(*left).rank(image)?.zip(of.field(*right).rank(image)?);
                 ranks.is_some_and(|(left, right)| decides(*op, left.cmp(&right)))
             }
-            ImageCondition::Text { place, op, value, collation } => {
-                let text = of.field(*place).content(image)?;
+            ImageCondition::Text { text, op, value, collation } => {
+                let text = text.of(of, image)?;
                 text.is_some_and(|text| match op {
                     CompareOp::Eq => collation::equal(*collation, text, value),
                     CompareOp::NotEq => !collation::equal(*collation, text, value),
                     op => decides(*op, collation::compare(*collation, text, value)),
                 })
             }
-            ImageCondition::OneOf { place, values, collation, wanted } => {
-                let text = of.field(*place).content(image)?;
+            ImageCondition::OneOf { text, values, collation, wanted } => {
+                let text = text.of(of, image)?;
                 let is_one = |text| values.iter().any(|value| collation::equal(*collation, text, value));
                 text.is_some_and(|text| is_one(text) == *wanted)
             }
-            ImageCondition::Like { place, pattern, wanted } => {
-                let text = of.field(*place).content(image)?;
+            ImageCondition::Like { text, pattern, wanted } => {
+                let text = text.of(of, image)?;
                 text.is_some_and(|text| pattern.matches(text, scratch) == *wanted)
             }
             ImageCondition::All(parts) => ImageCondition::all_hold(parts, of, image, scratch)?,

@@ -190,7 +190,11 @@ impl<W: PartWork> Parts<W> {
                 // A helper that did not come to its end has said why, unless it panicked.
                 return Err(SqlError::unknown("a part of a table was not read"));
             } else {
-                context.unless_cancelled(async { Ok(listener.await) }).await?;
+                let moved = async {
+                    listener.await;
+                    Ok(())
+                };
+                context.unless_cancelled(moved).await?;
             }
         }
     }
