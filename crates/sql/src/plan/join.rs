@@ -56,6 +56,8 @@ pub(crate) struct JoinPlanner<'p> {
     pub(crate) facts: &'p [Option<TableFacts>],
     /// Per table, about how many rows a virtual or derived one has.
     pub(crate) source_rows: &'p [f64],
+    /// Per table, what it costs to make them.
+    pub(crate) source_costs: &'p [f64],
     pub(crate) shares: &'p Shares<'p>,
     /// An order was not searched to the end.
     pub(crate) is_greedy: Cell<bool>,
@@ -480,7 +482,7 @@ impl JoinPlanner<'_> {
             index_decode: Vec::new(),
             filter: conditions.into_iter().map(|condition| condition.expr).collect(),
             lock: None,
-            estimate: Estimate { rows: self.source_rows[table], filtered, cost: self.source_rows[table] },
+            estimate: Estimate { rows: self.source_rows[table], filtered, cost: self.source_costs[table] },
             for_order: false,
             possible: Vec::new(),
         }))
