@@ -46,6 +46,11 @@ fn partition_of(key: &[u8]) -> usize {
     (xxh3_64(key) >> 32) as usize % PARTITIONS
 }
 
+/// Whether the outer rows are to be asked for first: they cost no more, or there is probably none.
+fn begins_with_outer(node: &JoinNode) -> bool {
+    node.outer.rows() < 1.0 || node.outer.cost() <= node.inner.cost()
+}
+
 /// Inner rows in memory: the values of the inner slots, by key.
 #[derive(Default)]
 struct Table {
@@ -139,7 +144,7 @@ impl<'p> HashJoin<'p> {
             width,
             seed: Vec::new(),
             built: false,
-            outer_first: node.outer.cost() <= node.inner.cost(),
+            outer_first: begins_with_outer(node),
             table: Table::default(),
             partitions: None,
             outer_batch: RowBatch::new(width),

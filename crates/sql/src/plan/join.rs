@@ -95,9 +95,14 @@ impl JoinPlanner<'_> {
             let wanted = Wanted { order: if first { wanted.order } else { &[] }, rows: wanted.rows.filter(|_| first) };
             joined = Some(self.join_table(joined, table, local, present, wanted)?);
             present = here;
-            let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
-            joined = joined.map(|joined| self.apply_and_filter(joined, after));
-            self.place_outer(&mut outer, &mut joined, &mut present, needs)?;
+            let here = |condition: &Condition| condition.needs.tables.is_within(present);
+            let plain = take(&mut conditions, |condition| here(condition) && condition.needs.subqueries.is_empty());
+            let applied = take(&mut conditions, here);
+            joined = joined.map(|joined| self.apply_and_filter(joined, plain));
+            // Semijoins leave fewer rows, or as many, for which subqueries are to be run; other outer joins may add rows.
+            self.place_outer(&mut outer, &mut joined, &mut present, needs, |join| join.rows.is_decided_by_one())?;
+            joined = joined.map(|joined| self.apply_and_filter(joined, applied));
+            self.place_outer(&mut outer, &mut joined, &mut present, needs, |_| true)?;
             let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
             joined = joined.map(|joined| self.apply_and_filter(joined, after));
         }
@@ -164,17 +169,20 @@ impl JoinPlanner<'_> {
         Joined { node, rows: joined.rows * selectivity, ordered: joined.ordered }
     }
 
-    /// Adds the outer joins for which everything is there.
+    /// Adds those of the outer joins for which everything is there.
     fn place_outer(
         &self,
         outer: &mut [Option<OuterJoin>],
         joined: &mut Option<Joined>,
         present: &mut TableSet,
         outside: TableSet,
+        is_wanted: impl Fn(&OuterJoin) -> bool,
     ) -> Result<(), SqlError> {
         loop {
             let ready = |slot: &&mut Option<OuterJoin>| {
-                slot.as_ref().is_some_and(|outer| outer.nest.needs().without(outside).is_within(*present))
+                slot.as_ref().is_some_and(|outer| {
+                    is_wanted(outer) && outer.nest.needs().without(outside).is_within(*present)
+                })
             };
             let Some(next) = outer.iter_mut().find(ready).and_then(Option::take) else { return Ok(()) };
             let tables = next.tables;

@@ -265,7 +265,7 @@ pub(crate) struct MeasuredNode {
 
 impl Node {
     /// How many rows are expected of a node of joins.
-    fn rows(&self) -> f64 {
+    pub(crate) fn rows(&self) -> f64 {
         match self {
             Node::One => 1.0,
             Node::Nothing(_) => 0.0,
