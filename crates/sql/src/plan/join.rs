@@ -180,9 +180,8 @@ impl JoinPlanner<'_> {
     ) -> Result<(), SqlError> {
         loop {
             let ready = |slot: &&mut Option<OuterJoin>| {
-                slot.as_ref().is_some_and(|outer| {
-                    is_wanted(outer) && outer.nest.needs().without(outside).is_within(*present)
-                })
+                slot.as_ref()
+                    .is_some_and(|outer| is_wanted(outer) && outer.nest.needs().without(outside).is_within(*present))
             };
             let Some(next) = outer.iter_mut().find(ready).and_then(Option::take) else { return Ok(()) };
             let tables = next.tables;

@@ -27,6 +27,7 @@ use crate::plan::rules::Rewrite;
 use crate::plan::rules::in_as_join::{JOINED_SUBQUERY, is_distinct_as_it_is};
 use crate::plan::rules::merge_derived::has_another_value_each_time;
 use crate::plan::rules::substitute::{Meant, for_each_read};
+use crate::result::ResultColumn;
 
 pub(super) fn apply(block: &mut Block, rewrite: &mut Rewrite<'_>) -> Result<(), SqlError> {
     if block.from.is_none() || block.tables.iter().any(|table| table.image.is_some()) {
@@ -156,8 +157,9 @@ fn join(block: &mut Block, number: usize, pairs: Vec<Pair>, numbers: &mut Column
     inner.outer = SlotSet::default();
     inner.order.clear();
     for pair in &pairs {
-        let name = query.columns[0].clone();
-        query.columns.push(name);
+        let place = pair.inner.as_column().and_then(|id| numbers.place(id, &inner.tables));
+        let name = place.map_or_else(empty_name, |(table, column)| inner.tables[table].columns[column].name.clone());
+        query.columns.push(ResultColumn { name, ..query.columns[0].clone() });
         query.types.push(pair.inner.ty.clone());
         inner.select.push(pair.inner.clone());
         inner.grouping.iter_mut().for_each(|grouping| grouping.keys.push(pair.inner.clone()));
