@@ -252,6 +252,30 @@ fn install_python() -> Result<()> {
         .map(drop)
 }
 
+/// The version whose generator and texts of TPC-DS are used: others have other parameters.
+const DUCKDB: &str = "1.1.3";
+
+/// Makes tables and queries of TPC-DS in a folder, unless they are there: see `interop/python/tpcds.py`.
+///
+/// # Errors
+/// What the failing command printed.
+pub fn tpcds_into(folder: &Path, scale: f64) -> Result<()> {
+    let (script, ready) = (workspace_root().join("interop/python/tpcds.py"), folder.join(".ready"));
+    let text = fs::read_to_string(&script).map_err(|error| format!("{}: {error}", script.display()))?;
+    if fs::read_to_string(&ready).is_ok_and(|made_by| made_by == text) {
+        return Ok(());
+    }
+    let python = python_path();
+    let check = format!("import duckdb; assert duckdb.__version__ == '{DUCKDB}'");
+    if !Command::new(&python).args(["-c", &check]).output().is_ok_and(|output| output.status.success()) {
+        let pip = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(Command::new(&python).args(pip).arg(format!("duckdb=={DUCKDB}")))?;
+    }
+    fs::create_dir_all(folder).map_err(|error| error.to_string())?;
+    run(Command::new(&python).arg(&script).arg(folder).arg(scale.to_string()))?;
+    fs::write(ready, text).map_err(|error| error.to_string())
+}
+
 /// Connector/J of MySQL and of MariaDB, and what reads logs.
 fn install_java() -> Result<()> {
     let artifacts = [

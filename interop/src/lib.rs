@@ -32,7 +32,7 @@ pub use crowd::{Crowd, Crowded, Figures, be_refused, count_up, count_up_two, cre
 pub use follow::gtid_executed;
 pub use fuzz::fuzz_statements;
 pub use held::Held;
-pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path};
+pub use install::{Kind, failing_path, install_everything, peers_home, python_path, shim_path, tpcds_into};
 pub use kill::kill_loop;
 pub use node::Node;
 pub use peer::Peer;

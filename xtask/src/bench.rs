@@ -11,9 +11,11 @@ mod large;
 mod recovery;
 mod replica;
 mod report;
+mod rows;
 mod scans;
 mod statements;
 mod steady;
+mod tpcds;
 mod tpch;
 mod unread;
 mod view;
@@ -65,16 +67,16 @@ pub(crate) struct BenchArguments {
     /// Of `replica`: milliseconds that each sync of the replicas is slower.
     #[arg(long, value_delimiter = ',', default_values_t = [0, 1])]
     slow_syncs: Vec<u64>,
-    /// Of `tpch`: how much data; 1 is a gigabyte of text.
+    /// Of `tpch` and `tpcds`: how much data; 1 is a gigabyte of text.
     #[arg(long, default_value_t = 0.05)]
     scale: f64,
-    /// Of `tpch`: only these queries, by number.
+    /// Of `tpch` and `tpcds`: only these queries, by number.
     #[arg(long, value_delimiter = ',')]
     queries: Vec<usize>,
     /// Of `scans`: only these, by name.
     #[arg(long, value_delimiter = ',')]
     statements: Vec<String>,
-    /// Of `tpch` and `scans`: our plans are printed too.
+    /// Of `tpch`, `tpcds` and `scans`: our plans are printed too.
     #[arg(long)]
     explain: bool,
     /// Of `replica`: transactions of the backlog.
@@ -173,6 +175,7 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::Checksum { gigabytes } => checksum::run(work, gigabytes, arguments)?,
             Action::Scans => scans::run(work, arguments)?,
             Action::Tpch => tpch::run(work, arguments)?,
+            Action::Tpcds => tpcds::run(work, arguments)?,
             Action::View { seconds } => view::run(work, seconds, arguments)?,
         }
     }

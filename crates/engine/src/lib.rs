@@ -79,7 +79,7 @@ pub use memtable::Key;
 pub use options::{EngineOptions, FailureHook, Isolation, RowImage, SessionHandle, TxnOptions};
 pub use repair::{Fetched, IndexRepair, RESTORED_BYTES_MAX, RestoredEntries, RowSource};
 pub use state_at::StateAt;
-pub use statistics::{IndexStatistics, PrefixStatistics, RowSample, TableStatistics};
+pub use statistics::{IndexStatistics, PrefixStatistics, RowSample, SampledColumn, TableStatistics};
 pub use storage_engine::StorageEngine;
 pub use store::{Damage, KeySpan, RowSum};
 pub use temporary::TemporaryMemory;

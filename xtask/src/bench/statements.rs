@@ -75,7 +75,7 @@ pub(super) fn compare(
     contenders: &[Contender],
 ) -> Result<()> {
     let mut sums = vec![(0.0, 0.0); contenders.len()];
-    let mut logs = (0.0, 0.0, 0);
+    let mut all_ratios = Vec::new();
     for statement in statements {
         let figures = measure(statement, database, arguments.rounds, contenders)?;
         print_statement(&statement.name, contenders, &figures);
@@ -85,18 +85,32 @@ pub(super) fn compare(
         for (sum, Figures { wall_ms, cpu_ms, .. }) in sums.iter_mut().zip(&figures) {
             *sum = (sum.0 + wall_ms, sum.1 + cpu_ms);
         }
-        if let Some((wall, cpu)) = ratios(&figures) {
-            logs = (logs.0 + wall.ln(), logs.1 + cpu.ln(), logs.2 + 1);
-        }
+        all_ratios.extend(ratios(&figures).map(|ratio| (statement.name.as_str(), ratio)));
     }
     for (contender, (wall_ms, cpu_ms)) in contenders.iter().zip(sums) {
         println!("    all of {}: {wall_ms:.0} ms ({cpu_ms:.0} ms)", contender.name());
     }
-    if logs.2 > 0 {
-        let mean = |sum: f64| (sum / f64::from(logs.2)).exp();
-        println!("    geometric means beside the better one: {:.2} in time, {:.2} in CPU", mean(logs.0), mean(logs.1));
-    }
+    print_ratios(&all_ratios);
     Ok(())
+}
+
+/// Means and median of the statements' ratios in time and CPU, and which of them are slow.
+fn print_ratios(ratios: &[(&str, (f64, f64))]) {
+    /// Below it a statement is named.
+    const SLOW: f64 = 0.7;
+    if ratios.is_empty() {
+        return;
+    }
+    let mean = |of: fn(&(f64, f64)) -> f64| {
+        (ratios.iter().map(|(_, ratio)| of(ratio).ln()).sum::<f64>() / ratios.len() as f64).exp()
+    };
+    let (wall, cpu) = (mean(|ratio| ratio.0), mean(|ratio| ratio.1));
+    let median = median(ratios.iter().map(|(_, (wall, _))| *wall).collect());
+    println!(
+        "    beside the better one: geometric means {wall:.2} in time, {cpu:.2} in CPU; median {median:.2} in time"
+    );
+    let slow = ratios.iter().filter(|(_, (wall, _))| *wall < SLOW).map(|(name, _)| *name);
+    println!("    below {SLOW}: {}", slow.collect::<Vec<_>>().join(", "));
 }
 
 /// What a statement took on one server.

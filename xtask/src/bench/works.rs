@@ -47,6 +47,8 @@ pub(crate) enum Action {
     Scans,
     /// The queries of TPC-H.
     Tpch,
+    /// The queries of TPC-DS.
+    Tpcds,
     /// The rate of short commits beside a read view that stays open for so many seconds.
     View { seconds: u32 },
 }
@@ -63,6 +65,7 @@ impl Action {
                 | Action::View { .. }
                 | Action::Scans
                 | Action::Tpch
+                | Action::Tpcds
         )
     }
 }
@@ -148,6 +151,7 @@ pub(crate) const WORKS: &[Work] = &[
     ),
     other("scans", "statements that read or write a table of a million rows", Action::Scans, 1.0),
     other("tpch", "the 22 queries of TPC-H, with `--scale`", Action::Tpch, 1.0),
+    other("tpcds", "the 99 queries of TPC-DS, with `--scale`", Action::Tpcds, 0.7),
     other(
         "view",
         "short commits beside a read view of ten minutes, and without one",

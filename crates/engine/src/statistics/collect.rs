@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::Bound;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use base::IndexId;
 use bytes::Bytes;
@@ -140,7 +140,8 @@ impl Core {
         }
         // Slices would keep whole pages in memory.
         let rows = rows.iter().map(|row| Bytes::copy_from_slice(row)).collect();
-        Ok(RowSample { def: table.def.clone(), rows, of: self.rows_of(table), changes })
+        let columns = table.def.columns.iter().map(|_| OnceLock::new()).collect();
+        Ok(RowSample { def: table.def.clone(), rows, of: self.rows_of(table), changes, columns })
     }
 }
 

@@ -19,6 +19,7 @@
 
 mod collect;
 mod refresh;
+mod sampled;
 mod stored;
 mod strata;
 #[cfg(test)]
@@ -38,6 +39,8 @@ use crate::engine::Engine;
 use crate::error::Result;
 use collect::Effort;
 pub(crate) use refresh::refresh;
+pub use sampled::SampledColumn;
+use sampled::SampledColumns;
 pub(crate) use stored::StoredStatistics;
 
 /// What a planner pays who finds none.
@@ -110,6 +113,7 @@ pub struct RowSample {
     /// How many rows the table had.
     pub of: u64,
     changes: u64,
+    columns: SampledColumns,
 }
 
 /// What is known of a table, whatever its definition.

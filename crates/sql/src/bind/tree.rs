@@ -26,7 +26,7 @@ use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
 
 /// A query with its result's shape.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct BoundQuery {
     pub(crate) body: BoundBody,
     /// Of the result, in order.
@@ -101,6 +101,13 @@ pub(crate) enum BoundBody {
     Set(Box<SetOperation>),
     /// VALUES ROW(…), ROW(…)
     Values(Vec<Vec<Expr>>),
+}
+
+impl Default for BoundBody {
+    /// Without rows.
+    fn default() -> Self {
+        BoundBody::Values(Vec::new())
+    }
 }
 
 /// One SELECT.

@@ -1,5 +1,8 @@
 //! Joins by hash: the inner side is read once into a table by its keys, the outer rows look theirs up.
 //!
+//! What costs less is begun with: without an outer row there is nothing to look up, and without an inner one only joins that give rows
+//! without a match need the outer rows.
+//!
 //! If the inner rows outgrow the budget, both sides are split by a hash of their keys into partitions on disk, which are
 //! joined one after the other. A partition that is still too large (one key with many rows) is joined in pieces: as many
 //! inner rows as fit, against all outer rows of the partition, and again; which outer rows have had a match is remembered
@@ -42,6 +45,11 @@ fn join_key<'k>(
 
 fn partition_of(key: &[u8]) -> usize {
     (xxh3_64(key) >> 32) as usize % PARTITIONS
+}
+
+/// Whether the outer rows are to be asked for first: they cost no more, or there is probably none.
+fn begins_with_outer(node: &JoinNode) -> bool {
+    node.outer.rows() < 1.0 || node.outer.cost() <= node.inner.cost()
 }
 
 /// Inner rows in memory: the values of the inner slots, by key.
@@ -108,6 +116,8 @@ pub(crate) struct HashJoin<'p> {
     width: usize,
     seed: Vec<Value>,
     built: bool,
+    /// The first outer rows are read before the inner side is: they are expected to cost no more.
+    outer_first: bool,
     table: Table,
     partitions: Option<Partitions>,
     outer_batch: RowBatch,
@@ -139,6 +149,7 @@ impl<'p> HashJoin<'p> {
             width,
             seed: Vec::new(),
             built: false,
+            outer_first: begins_with_outer(node),
             table: Table::default(),
             partitions: None,
             outer_batch: RowBatch::new(width),
@@ -235,9 +246,13 @@ impl<'p> HashJoin<'p> {
 
     async fn split_outer(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         let Some(partitions) = &mut self.partitions else { return Ok(()) };
-        let (mut batch, mut key) = (RowBatch::new(self.width), Vec::new());
+        // Some may have been read before the inner rows.
+        let mut batch = std::mem::replace(&mut self.outer_batch, RowBatch::new(self.width));
+        let mut key = Vec::new();
         loop {
-            let more = self.outer.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            if self.outer_more {
+                self.outer_more = self.outer.next_batch(context, &mut batch, BATCH_ROWS).await?;
+            }
             for row in batch.iter() {
                 // A row without a key has no match; a LEFT JOIN still gives it.
                 let partition = match join_key(self.keys, |key| &key.outer, row, context, &mut key)? {
@@ -249,7 +264,7 @@ impl<'p> HashJoin<'p> {
             }
             batch.clear();
             context.check_cancelled().await?;
-            if !more {
+            if !self.outer_more {
                 break;
             }
         }
@@ -316,6 +331,11 @@ impl<'p> HashJoin<'p> {
         Ok(true)
     }
 
+    /// Whether nothing can match.
+    fn has_no_inner_row(&self) -> bool {
+        self.partitions.is_none() && self.table.before.is_empty()
+    }
+
     /// Looks up the matches of the current outer row.
     fn begin_row(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
         let row = self.outer_batch.row(self.outer_at);
@@ -354,6 +374,7 @@ impl Operator for HashJoin<'_> {
         if self.seed != seed || self.partitions.is_some() {
             // The inner rows may depend on the seed; partitions are used up by one run.
             self.built = false;
+            self.partitions = None;
             self.seed = seed.to_vec();
         }
         self.outer_batch.clear();
@@ -371,9 +392,15 @@ impl Operator for HashJoin<'_> {
     ) -> BoxFuture<'a, Result<bool, SqlError>> {
         Box::pin(async move {
             if !self.built {
+                if self.outer_first && !self.fill_outer(context, want).await? {
+                    return Ok(false);
+                }
                 self.build(context).await?;
                 self.built = true;
                 self.keep_matching();
+            }
+            if self.has_no_inner_row() && !self.node.rows.has_unmatched() {
+                return Ok(false);
             }
             let end = out.len() + want;
             while out.len() < end {

@@ -52,7 +52,7 @@ pub(crate) trait Operator: Send {
     fn cut_off(&mut self, _slot: usize, _value: &Value, _descending: bool) {}
 
     /// Until it is opened again, only rows are wanted whose value in a slot is equal to one of these, by the comparison of values of their own kind.
-    /// Others may be given all the same. Said after it was opened and before it is read.
+    /// Others may be given all the same. Said after it was opened, best before it is read.
     fn keep_only(&mut self, _slot: usize, _values: &mut dyn Iterator<Item = &Value>) {}
 }
 

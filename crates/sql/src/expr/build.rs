@@ -319,7 +319,7 @@ pub fn in_list(value: Expr, list: Vec<Expr>) -> Result<Expr, SqlError> {
     let mut operands = vec![&value.ty];
     operands.extend(list.iter().map(|item| &item.ty));
     let ty = condition(&operands, if list.len() == 1 { "=" } else { " IN " }, Mixed::Unsettled)?;
-    Ok(Expr { kind: ExprKind::In { value: Box::new(value), list }, ty })
+    Ok(Expr { kind: ExprKind::In { value: Box::new(value), list: list.into() }, ty })
 }
 
 /// `value BETWEEN low AND high`

@@ -14,6 +14,7 @@ use crate::expr::coerce;
 use crate::expr::compare::{compare, compare_sides, exactly, have_same_bits, is_by_bits};
 use crate::expr::context::EvalContext;
 use crate::expr::function::{Args, LONG_ARGUMENT};
+use crate::expr::in_list::InList;
 use crate::expr::interval::{self, Counted};
 use crate::expr::json;
 use crate::expr::pattern;
@@ -262,7 +263,7 @@ fn all_of(parts: &[Expr], wanted: bool, row: &[Value], ctx: &EvalContext<'_>) ->
 
 fn eval_in(
     sought: &Expr,
-    list: &[Expr],
+    list: &InList,
     collation: CollationId,
     row: &[Value],
     ctx: &EvalContext<'_>,
@@ -270,6 +271,9 @@ fn eval_in(
     let value = sought.eval_ref(row, ctx)?;
     if value.is_null() {
         return Ok(None);
+    }
+    if let Some(found) = list.find(sought, &value, collation) {
+        return Ok(found);
     }
     let mut unknown = false;
     for item in list {

@@ -6,6 +6,7 @@ use syntax::ast::{ArithmeticOp, BitOp, CompareOp, IntervalUnit};
 use types::Value;
 
 use crate::expr::function::Function;
+use crate::expr::in_list::InList;
 use crate::expr::slots::SlotSet;
 use crate::expr::types::ExprType;
 
@@ -62,7 +63,7 @@ pub enum ExprKind {
         /// What is looked for.
         value: Box<Expr>,
         /// Where.
-        list: Vec<Expr>,
+        list: InList,
     },
     /// `value BETWEEN low AND high`; NOT BETWEEN is its NOT.
     Between {

@@ -13,8 +13,8 @@ use types::Value;
 
 use crate::bind::columns::Columns;
 use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, BoundTable, Grouping, Limit, OrderItem, SetKind, SetOperation, Subquery,
-    SubqueryKind, TableSource,
+    Block, BoundBody, BoundQuery, BoundTable, CteId, Grouping, Limit, OrderItem, SetOperation, Subquery, SubqueryKind,
+    TableSource,
 };
 use crate::exec::ranges::key_ranges;
 use crate::expr::{EvalContext, Expr, ExprKind, SlotSet, Warnings, order};
@@ -24,7 +24,7 @@ use crate::plan::join::{JoinPlanner, Joined, Wanted};
 use crate::plan::layout::{Frame, Layout, used_columns, used_of};
 use crate::plan::nest::{Nest, flatten};
 use crate::plan::node::{
-    AccessMethod, AggregateNode, BlockPlan, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SetPlan,
+    AccessMethod, AggregateNode, BlockPlan, Expected, Node, PlannedSource, PlannedTable, QueryBody, QueryPlan, SetPlan,
     SubqueryPlan,
 };
 use crate::plan::order::{Of, extreme, groups_together};
@@ -83,7 +83,10 @@ pub(crate) async fn plan_block(
     let used = used_columns(&block);
     let nest = nest_of(&mut block, columns);
     let facts = table_facts(context, (&block, columns, &used), &nest).await?;
-    let (joined, is_greedy) = plan_joins(context, (&block, columns, &used), nest, &facts)?;
+    let laterals = laterals_of(&block, columns);
+    let derived = plan_derived(context, columns, &mut block.tables).await?;
+    let (joined, is_greedy) = plan_joins(context, (&block, columns, &used), (nest, laterals), (&facts, &derived))?;
+    let expected = expected_of((&block, columns), &joined, &facts);
     let constants = {
         let dependencies = Dependencies::new(&block, columns);
         (0..block.subqueries.len()).filter(|&number| dependencies.is_constant(number)).collect()
@@ -103,6 +106,7 @@ pub(crate) async fn plan_block(
     let mut plan = BlockPlan {
         number: block.number,
         is_greedy,
+        expected,
         width: 0,
         slots: Vec::new(),
         layout: Layout::default(),
@@ -116,7 +120,7 @@ pub(crate) async fn plan_block(
     };
     let (tables, outer) = (&block.tables, &block.outer);
     Frame { columns, used, outer, tables, subqueries: ids, aggregates, keys, windows }.lay(&mut plan)?;
-    plan.tables = plan_tables(context, columns, block.tables, &plan.layout).await?;
+    plan.tables = plan_tables(block.tables, derived, &plan.layout);
     Ok(plan)
 }
 
@@ -131,34 +135,61 @@ fn nest_of(block: &mut Block, columns: &Columns) -> Nest {
     nest
 }
 
-async fn plan_tables(
+/// Per table, those that have to be there before it: LATERAL.
+fn laterals_of(block: &Block, columns: &Columns) -> Vec<TableSet> {
+    let dependencies = Dependencies::new(block, columns);
+    (0..block.tables.len()).map(|table| dependencies.of_table(table)).collect()
+}
+
+/// Plans the subqueries in FROM, before the joins, so that it is known about how many rows they have. Of their bound queries nothing is left.
+async fn plan_derived(
     context: &PlanContext<'_>,
     columns: &mut Columns,
-    bound: Vec<BoundTable>,
-    layout: &Layout,
-) -> Result<Vec<PlannedTable>, SqlError> {
-    let mut tables = Vec::with_capacity(bound.len());
-    for table in bound {
+    tables: &mut [BoundTable],
+) -> Result<Vec<Option<Derived>>, SqlError> {
+    let mut planned = Vec::with_capacity(tables.len());
+    for table in tables {
         let made_once = table.made_once();
-        let cte = table.cte.as_ref().map(|cte| cte.name.clone());
-        let source = match table.source {
-            TableSource::Round(rows) => PlannedSource::Round(rows, table.columns.len()),
-            TableSource::Base(base) => PlannedSource::Base(base),
-            TableSource::Virtual(source) => PlannedSource::Virtual(source),
-            TableSource::Json(mut table) => {
-                layout.lay_all([&mut table.document]);
-                PlannedSource::Json(table)
-            }
+        planned.push(match &mut table.source {
             TableSource::Derived(query) => {
-                let mut plan = plan_query(context, columns, *query).await?;
+                let query = std::mem::take(&mut **query);
+                Some(Derived { plan: plan_query(context, columns, query).await?, made_once })
+            }
+            _ => None,
+        });
+    }
+    Ok(planned)
+}
+
+/// A subquery in FROM, or a common table expression.
+struct Derived {
+    plan: QueryPlan,
+    made_once: Option<CteId>,
+}
+
+fn plan_tables(bound: Vec<BoundTable>, derived: Vec<Option<Derived>>, layout: &Layout) -> Vec<PlannedTable> {
+    let mut tables = Vec::with_capacity(bound.len());
+    for (table, derived) in bound.into_iter().zip(derived) {
+        let cte = table.cte.as_ref().map(|cte| cte.name.clone());
+        let source = match (table.source, derived) {
+            (_, Some(Derived { mut plan, made_once })) => {
                 layout.lay_outer(&mut plan);
                 PlannedSource::Derived(Box::new(plan), made_once)
             }
+            (TableSource::Round(rows), None) => PlannedSource::Round(rows, table.columns.len()),
+            (TableSource::Base(base), None) => PlannedSource::Base(base),
+            (TableSource::Virtual(source), None) => PlannedSource::Virtual(source),
+            (TableSource::Json(mut table), None) => {
+                layout.lay_all([&mut table.document]);
+                PlannedSource::Json(table)
+            }
+            // It has been planned.
+            (TableSource::Derived(_), None) => continue,
         };
         let columns = table.columns.into_iter().map(|column| column.name).collect();
         tables.push(PlannedTable { source, schema: table.schema, alias: table.alias, cte, columns });
     }
-    Ok(tables)
+    tables
 }
 
 /// Finds the subqueries that are needed above the joins only.
@@ -302,21 +333,42 @@ async fn count_ranges(
 fn plan_joins(
     context: &PlanContext<'_>,
     (block, columns, used): (&Block, &Columns, &SlotSet),
-    mut nest: Nest,
-    facts: &[Option<TableFacts>],
+    (mut nest, laterals): (Nest, Vec<TableSet>),
+    (facts, derived): (&[Option<TableFacts>], &[Option<Derived>]),
 ) -> Result<(Joined, bool), SqlError> {
-    let source_rows: Vec<f64> = block.tables.iter().map(|table| rough_rows_of(context.engine, table)).collect();
+    let expected: Vec<Expected> = block
+        .tables
+        .iter()
+        .zip(derived)
+        .map(|(table, derived)| match derived {
+            Some(derived) => derived.plan.expected(),
+            None => expected_of_source(context.engine, table),
+        })
+        .collect();
+    let source_rows: Vec<f64> = expected.iter().map(|expected| expected.rows.max(1.0)).collect();
+    let source_costs: Vec<f64> =
+        expected.iter().zip(&source_rows).map(|(expected, rows)| expected.cost + rows).collect();
     let warnings = Warnings::default();
     let catalog = context.catalog;
     // What is tried on rows may take long, and can be ended.
     let eval = EvalContext { watch: context.watch, ..planning_eval(context, &warnings) };
     let shares = Shares { block, columns, facts, catalog, eval };
     shares.tell(&mut nest);
-    let source_rows = &source_rows;
+    let (source_rows, source_costs) = (&source_rows, &source_costs);
     let (is_greedy, dependencies) = (Cell::new(false), Dependencies::new(block, columns));
-    let laterals = (0..block.tables.len()).map(|table| dependencies.of_table(table)).collect();
     let shares = &shares;
-    let planner = JoinPlanner { block, columns, used, facts, shares, source_rows, is_greedy, dependencies, laterals };
+    let planner = JoinPlanner {
+        block,
+        columns,
+        used,
+        facts,
+        shares,
+        source_rows,
+        source_costs,
+        is_greedy,
+        dependencies,
+        laterals,
+    };
     let limit = match (&block.limit.count, &block.limit.offset) {
         (Some(count), offset) => {
             literal_count(count).map(|rows| rows + offset.as_ref().and_then(literal_count).unwrap_or(0.0))
@@ -338,40 +390,50 @@ fn plan_joins(
 /// Rows of a document, as MySQL guesses.
 const JSON_ROWS: f64 = 2.0;
 
-/// Rows of a table, before its own plan is made.
-fn rough_rows_of(engine: &Engine, table: &BoundTable) -> f64 {
-    match &table.source {
-        TableSource::Base(base) => (engine.estimate_rows(base) as f64).max(1.0),
+/// About how many rows a table has that is no subquery.
+fn expected_of_source(engine: &Engine, table: &BoundTable) -> Expected {
+    let rows = match &table.source {
+        TableSource::Base(base) => engine.estimate_rows(base) as f64,
         TableSource::Virtual(_) => 50.0,
         TableSource::Round(_) => ROUND_ROWS,
         TableSource::Json(_) => JSON_ROWS,
-        TableSource::Derived(query) => rough_rows(engine, query),
-    }
+        TableSource::Derived(_) => 1.0,
+    };
+    Expected { rows, cost: 0.0 }
 }
 
-/// Rows of a derived table: its largest table, with something taken off for conditions and groups.
-fn rough_rows(engine: &Engine, query: &BoundQuery) -> f64 {
-    match &query.body {
-        BoundBody::Values(rows) => rows.len() as f64,
-        BoundBody::Set(set) => {
-            let rows = set.branches.iter().map(|branch| rough_rows(engine, branch));
-            match set.kind {
-                SetKind::Union { .. } | SetKind::Recursive(_) => rows.sum(),
-                SetKind::Except { .. } => rows.take(1).sum(),
-                SetKind::Intersect { .. } => rows.fold(f64::INFINITY, f64::min),
-            }
-        }
-        BoundBody::Block(block) => {
-            let largest = block.tables.iter().map(|table| rough_rows_of(engine, table)).fold(1.0, f64::max);
-            let filtered = largest * 0.5_f64.powi(block.filter.len().min(4) as i32);
-            let grouped = match &block.grouping {
-                Some(grouping) if grouping.keys.is_empty() => 1.0,
-                Some(_) => filtered / 3.0 * block.having.iter().map(Condition::guess).product::<f64>(),
-                None => filtered,
-            };
-            let limit = block.limit.count.as_ref().and_then(literal_count).unwrap_or(f64::INFINITY);
-            grouped.min(limit).max(1.0)
-        }
+/// What a block is expected to give, from its joins: fewer rows for groups, conditions on them, and LIMIT.
+fn expected_of((block, columns): (&Block, &Columns), joined: &Joined, facts: &[Option<TableFacts>]) -> Expected {
+    let grouped = match &block.grouping {
+        Some(grouping) if grouping.keys.is_empty() => 1.0,
+        Some(grouping) => expected_groups((block, columns), &grouping.keys, joined.rows, facts),
+        None if block.distinct => expected_groups((block, columns), &block.select, joined.rows, facts),
+        None => joined.rows,
+    };
+    let limit = block.limit.count.as_ref().and_then(literal_count).unwrap_or(f64::INFINITY);
+    let grouped = match block.having.is_empty() {
+        true => grouped,
+        false => (grouped * block.having.iter().map(Condition::guess).product::<f64>()).max(grouped.min(1.0)),
+    };
+    Expected { rows: grouped.min(limit), cost: joined.node.cost() + joined.rows }
+}
+
+/// How many of so many rows differ in the keys: at most as many as their columns have values together, if these are known.
+fn expected_groups(
+    (block, columns): (&Block, &Columns),
+    keys: &[Expr],
+    rows: f64,
+    facts: &[Option<TableFacts>],
+) -> f64 {
+    /// Of rows of which no more is known.
+    const ROWS_PER_GROUP: f64 = 3.0;
+    let values = |key: &Expr| {
+        let (table, column) = columns.place(key.as_column()?, &block.tables)?;
+        Some(facts[table].as_ref()?.values(column)?.distinct)
+    };
+    match keys.iter().map(values).product::<Option<f64>>() {
+        Some(combinations) => combinations.min(rows),
+        None => rows / ROWS_PER_GROUP,
     }
 }
 

@@ -71,6 +71,8 @@ pub(crate) struct JoinPlanner<'p> {
     pub(crate) facts: &'p [Option<TableFacts>],
     /// Per table, about how many rows a virtual or derived one has.
     pub(crate) source_rows: &'p [f64],
+    /// Per table, what it costs to make them.
+    pub(crate) source_costs: &'p [f64],
     pub(crate) shares: &'p Shares<'p>,
     /// An order was not searched to the end.
     pub(crate) is_greedy: Cell<bool>,
@@ -108,9 +110,14 @@ impl JoinPlanner<'_> {
             let wanted = Wanted { order: if first { wanted.order } else { &[] }, rows: wanted.rows.filter(|_| first) };
             joined = Some(self.join_table(joined, table, local, present, wanted)?);
             present = here;
-            let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
-            joined = joined.map(|joined| self.apply_and_filter(joined, after));
-            self.place_outer(&mut outer, &mut joined, &mut present, needs)?;
+            let here = |condition: &Condition| condition.needs.tables.is_within(present);
+            let plain = take(&mut conditions, |condition| here(condition) && condition.needs.subqueries.is_empty());
+            let applied = take(&mut conditions, here);
+            joined = joined.map(|joined| self.apply_and_filter(joined, plain));
+            // Semijoins leave fewer rows, or as many, for which subqueries are to be run; other outer joins may add rows.
+            self.place_outer(&mut outer, &mut joined, &mut present, needs, |join| join.rows.is_decided_by_one())?;
+            joined = joined.map(|joined| self.apply_and_filter(joined, applied));
+            self.place_outer(&mut outer, &mut joined, &mut present, needs, |_| true)?;
             let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
             joined = joined.map(|joined| self.apply_and_filter(joined, after));
         }
@@ -177,17 +184,19 @@ impl JoinPlanner<'_> {
         Joined { node, rows: joined.rows * selectivity, ..joined }
     }
 
-    /// Adds the outer joins for which everything is there.
+    /// Adds those of the outer joins for which everything is there.
     fn place_outer(
         &self,
         outer: &mut [Option<OuterJoin>],
         joined: &mut Option<Joined>,
         present: &mut TableSet,
         outside: TableSet,
+        is_wanted: impl Fn(&OuterJoin) -> bool,
     ) -> Result<(), SqlError> {
         loop {
             let ready = |slot: &&mut Option<OuterJoin>| {
-                slot.as_ref().is_some_and(|outer| outer.nest.needs().without(outside).is_within(*present))
+                slot.as_ref()
+                    .is_some_and(|outer| is_wanted(outer) && outer.nest.needs().without(outside).is_within(*present))
             };
             let Some(next) = outer.iter_mut().find(ready).and_then(Option::take) else { return Ok(()) };
             let tables = next.tables;
@@ -502,7 +511,7 @@ impl JoinPlanner<'_> {
             index_decode: Vec::new(),
             filter: conditions.into_iter().map(|condition| condition.expr).collect(),
             lock: None,
-            estimate: Estimate { rows: self.source_rows[table], filtered, cost: self.source_rows[table] },
+            estimate: Estimate { rows: self.source_rows[table], filtered, cost: self.source_costs[table] },
             for_order: false,
             possible: Vec::new(),
         }))

@@ -77,6 +77,24 @@ pub(crate) struct QueryPlan {
 }
 
 impl QueryPlan {
+    /// How many rows it is expected to give, and what they cost.
+    pub(crate) fn expected(&self) -> Expected {
+        match &self.body {
+            QueryBody::Block(block) => block.expected,
+            QueryBody::Values(rows) => Expected { rows: rows.len() as f64, cost: 0.0 },
+            QueryBody::Set(set) => {
+                let branches = set.branches.iter().map(QueryPlan::expected);
+                let rows = branches.clone().map(|branch| branch.rows);
+                let rows = match set.kind {
+                    SetKind::Union { .. } | SetKind::Recursive(_) => rows.sum(),
+                    SetKind::Except { .. } => rows.take(1).sum(),
+                    SetKind::Intersect { .. } => rows.fold(f64::INFINITY, f64::min),
+                };
+                Expected { rows, cost: branches.map(|branch| branch.cost).sum() }
+            }
+        }
+    }
+
     /// Whether it is a block of groups.
     pub(crate) fn has_groups(&self) -> bool {
         matches!(&self.body, QueryBody::Block(block) if matches!(block.root, Node::Aggregate(_)))
@@ -105,6 +123,7 @@ pub(crate) struct BlockPlan {
     pub(crate) number: u32,
     /// The order of its joins was not searched to the end.
     pub(crate) is_greedy: bool,
+    pub(crate) expected: Expected,
     /// Values per row of the frame.
     pub(crate) width: usize,
     /// What the slots are, for EXPLAIN.
@@ -245,6 +264,34 @@ pub(crate) struct MeasuredNode {
 }
 
 impl Node {
+    /// How many rows are expected of a node of joins.
+    pub(crate) fn rows(&self) -> f64 {
+        match self {
+            Node::One => 1.0,
+            Node::Nothing(_) => 0.0,
+            Node::Access(access) => access.estimate.rows * access.estimate.filtered,
+            Node::Join(join) => join.expected_rows,
+            _ => self.inputs().map(Node::rows).sum(),
+        }
+    }
+
+    /// What the rows of a node of joins cost.
+    pub(crate) fn cost(&self) -> f64 {
+        match self {
+            Node::Access(access) => access.estimate.cost,
+            Node::Join(join) => {
+                let outer = (join.outer.cost(), join.outer.rows());
+                match join.method {
+                    JoinMethod::NestedLoop => outer.0 + outer.1 * join.inner.cost(),
+                    JoinMethod::Buffered | JoinMethod::Hash(_) => {
+                        outer.0 + join.inner.cost() + outer.1 + join.inner.rows()
+                    }
+                }
+            }
+            _ => self.inputs().map(Node::cost).sum(),
+        }
+    }
+
     /// The nodes whose rows it takes: none of a leaf, two of a join.
     pub(crate) fn inputs(&self) -> impl Iterator<Item = &Node> {
         let (first, second) = match self {
@@ -305,6 +352,13 @@ pub(crate) struct Estimate {
     /// Part of them that passes the conditions, 0 to 1.
     pub(crate) filtered: f64,
     /// What that costs, in rows read from a tree.
+    pub(crate) cost: f64,
+}
+
+/// How many rows something is expected to give, and what that costs, in rows read from a tree.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Expected {
+    pub(crate) rows: f64,
     pub(crate) cost: f64,
 }
 

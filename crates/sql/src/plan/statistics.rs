@@ -3,8 +3,6 @@
 //! Of a condition on one table whose values are known it is tried on a sample of the table's rows, whatever it is made of; for any other
 //! there is the number of different values of its columns; and where nothing is known, what MySQL guesses.
 
-use std::cell::RefCell;
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use engine::{Catalog, RowSample, Table, TableStatistics};
@@ -37,8 +35,6 @@ pub(crate) struct Values {
 pub(crate) struct Known {
     pub(crate) statistics: Option<Arc<TableStatistics>>,
     sample: Option<Arc<RowSample>>,
-    /// By column, from the sample.
-    sampled: RefCell<HashMap<usize, Option<Values>>>,
 }
 
 impl Known {
@@ -49,7 +45,7 @@ impl Known {
             true => context.engine.row_sample(table).await.unwrap_or_default(),
             false => None,
         };
-        Known { statistics, sample, sampled: RefCell::default() }
+        Known { statistics, sample }
     }
 
     /// The values of a column: by an index that begins with it, or else by the sample.
@@ -62,27 +58,16 @@ impl Known {
                 return Some(Values { distinct: prefix.distinct_not_null.max(1.0), null_share: prefix.null_share });
             }
         }
-        *self.sampled.borrow_mut().entry(column).or_insert_with(|| sampled_values(self.sample.as_ref()?, table, column))
+        sampled_values(self.sample.as_ref()?, table, column)
     }
 }
 
 /// The number of different values in all rows, from those in some: values that are there once stand for others that are not there.
 fn sampled_values(sample: &RowSample, table: &Table, column: usize) -> Option<Values> {
-    let mut counts: HashMap<&[u8], usize> = HashMap::new();
-    let mut rows = 0.0;
-    for row in &sample.rows {
-        if let Some(value) = table.codec.row.slice(row, column).ok()? {
-            *counts.entry(value).or_default() += 1;
-            rows += 1.0;
-        }
-    }
-    if rows == 0.0 {
-        return None;
-    }
-    let all = sample.rows.len() as f64;
+    let column = sample.column(table, column).filter(|column| column.not_null > 0)?;
+    let (all, rows) = (sample.rows.len() as f64, column.not_null as f64);
     let part = (all / (sample.of as f64).max(all)).min(1.0);
-    let once = counts.values().filter(|count| **count == 1).count() as f64;
-    let distinct = counts.len() as f64 / (1.0 - (1.0 - part) * once / rows);
+    let distinct = column.distinct as f64 / (1.0 - (1.0 - part) * column.once as f64 / rows);
     Some(Values { distinct: distinct.max(1.0), null_share: 1.0 - rows / all })
 }
 
@@ -270,8 +255,12 @@ impl Shares<'_> {
         let width = wanted.iter().map(|(_, id)| id + 1).max()?;
         let mut row = vec![Value::Null; width];
         let mut met = 0.0;
-        for image in &sample.rows {
-            facts.table.codec.row.decode_to(image, wanted.iter().copied(), &mut row).ok()?;
+        let columns = wanted.iter().map(|(column, id)| Some((*id, &sample.column(&facts.table, *column)?.values)));
+        let columns: Vec<(usize, &Vec<Value>)> = columns.collect::<Option<_>>()?;
+        for at in 0..sample.rows.len() {
+            for (id, values) in &columns {
+                row[*id] = values[at].clone();
+            }
             let mut meets_all = true;
             for expr in exprs {
                 meets_all = meets_all && expr.eval_truth(&row, &self.eval).ok()? == Some(true);

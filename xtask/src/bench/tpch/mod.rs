@@ -5,20 +5,14 @@
 mod data;
 mod queries;
 
-use std::collections::BTreeMap;
-
 use interop::{Connection, Result};
 
+use super::rows::RowLoader;
 use super::statements::{Statement, compare, start_loaded};
 use super::works::Work;
 use super::{BenchArguments, Contender};
 use data::{Generator, TABLES};
 use queries::QUERIES;
-
-/// Bytes of rows in one INSERT.
-const INSERT_BYTES: usize = 256 << 10;
-/// Statements of one transaction.
-const INSERTS_AT_ONCE: usize = 16;
 
 pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
     let contenders =
@@ -34,36 +28,12 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
     compare(&statements, "tpch", arguments, &contenders)
 }
 
-/// Makes and fills the tables. Peers collect statistics; ours has to do without, unless it is asked for.
+/// Makes and fills the tables.
 fn load(contender: &Contender, connection: &mut Connection, scale: f64) -> Result<()> {
     for (name, columns) in TABLES {
         connection.succeed(&format!("CREATE TABLE {name} ({columns})"))?;
     }
-    let mut open: BTreeMap<&str, String> = BTreeMap::new();
-    let mut inserts = 0;
-    connection.succeed("BEGIN")?;
-    Generator::new(scale).rows(&mut |table, row| {
-        let statement = open.entry(table).or_default();
-        let between = if statement.is_empty() { format!("INSERT INTO {table} VALUES ") } else { ",".to_owned() };
-        statement.push_str(&between);
-        statement.push_str(row);
-        if statement.len() > INSERT_BYTES {
-            connection.succeed(&std::mem::take(statement))?;
-            inserts += 1;
-            if inserts % INSERTS_AT_ONCE == 0 {
-                connection.succeed("COMMIT")?;
-                connection.succeed("BEGIN")?;
-            }
-        }
-        Ok::<(), String>(())
-    })?;
-    for statement in open.values().filter(|statement| !statement.is_empty()) {
-        connection.succeed(statement)?;
-    }
-    connection.succeed("COMMIT")?;
-    if matches!(contender, Contender::Peer(_)) {
-        let names: Vec<&str> = TABLES.iter().map(|(name, _)| *name).collect();
-        connection.succeed(&format!("ANALYZE TABLE {}", names.join(", ")))?;
-    }
-    Ok(())
+    let mut loader = RowLoader::new(connection)?;
+    Generator::new(scale).rows(&mut |table, row| loader.add(table, row))?;
+    loader.finish(contender)
 }

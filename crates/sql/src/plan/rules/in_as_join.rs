@@ -56,6 +56,11 @@ fn joinable(block: &Block, condition: &Expr, places: &HashMap<ColumnId, usize>) 
     (block.from.is_some() && !subquery.correlated && inner.limit.is_none() && all).then_some(index)
 }
 
+/// Whether the values of the type `right` that are equal to one of `left` are those that are not distinct.
+pub(super) fn is_distinct_as_it_is(left: &ExprType, right: &ExprType) -> bool {
+    matches!(distinct_as(left, right), Some(DistinctAs::Own))
+}
+
 /// As what the values of a subquery are distinct if and only if no other value is equal to two of them.
 enum DistinctAs {
     /// As they are.

@@ -8,10 +8,11 @@
 //! | [`outer_to_inner`] | `a LEFT JOIN b ON … WHERE b.x = 1` | `a JOIN b ON … WHERE b.x = 1` |
 //! | [`merge_derived`] | `FROM (SELECT a + 1 AS b FROM t WHERE c) d WHERE b > 2` | `FROM t WHERE c AND a + 1 > 2` |
 //! | [`semi_join`] | `WHERE EXISTS (SELECT … FROM b WHERE b.x = a.y)` | `a SEMI JOIN b ON b.x = a.y` |
-//! | [`fold`] | `WHERE 1 + 1 = 2` | `WHERE TRUE` |
+//! | [`fold`] | `WHERE 1 + 1 = 2 AND x = 1 + 1` | `WHERE TRUE AND x = 2` |
 //! | [`common_conditions`] | `(a AND b) OR (a AND c)` | `a AND (b OR c)` |
 //! | [`branch_filters`] | `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)` | the same `AND (a.x = 1 OR a.x = 3) AND (b.y = 2 OR b.y = 4)` |
 //! | [`in_as_join`] | `WHERE x IN (SELECT y …)` | `JOIN (SELECT DISTINCT y …) ON x = y` |
+//! | [`scalar_as_join`] | `WHERE x > (SELECT AVG(y) … WHERE k = outer)` | `JOIN (SELECT k, AVG(y) … GROUP BY k) ON k = outer WHERE x > …` |
 //! | [`equal_constants`] | `a.x = b.x AND a.x = 5` | `a.x = b.x AND a.x = 5 AND b.x = 5` |
 //! | [`equal_columns`] | `a.x = b.x AND b.x = c.x` | `a.x = b.x AND b.x = c.x AND a.x = c.x` |
 //! | [`push_down`] | `FROM (SELECT a, COUNT(*) FROM t GROUP BY a) d WHERE a = 1` | `FROM (SELECT … FROM t WHERE a = 1 GROUP BY a) d` |
@@ -31,6 +32,7 @@ mod merge_derived;
 mod outer_to_inner;
 mod prune_columns;
 mod push_down;
+mod scalar_as_join;
 mod semi_join;
 mod substitute;
 
@@ -49,7 +51,7 @@ pub(super) struct Rewrite<'r> {
 type Rule = fn(&mut Block, &mut Rewrite<'_>) -> Result<(), SqlError>;
 
 /// The rules with their names, in their order.
-const RULES: [(&str, Rule); 12] = [
+const RULES: [(&str, Rule); 13] = [
     ("outer_to_inner", outer_to_inner::apply),
     ("merge_derived", merge_derived::apply),
     ("semi_join", semi_join::apply),
@@ -59,6 +61,7 @@ const RULES: [(&str, Rule); 12] = [
     ("common_conditions", common_conditions::apply),
     ("branch_filters", branch_filters::apply),
     ("in_as_join", in_as_join::apply),
+    ("scalar_as_join", scalar_as_join::apply),
     ("equal_constants", equal_constants::apply),
     ("equal_columns", equal_columns::apply),
     ("push_down", push_down::apply),

@@ -170,7 +170,7 @@ fn substitute_in(query: &mut BoundQuery, meant: &Meant) {
 }
 
 impl FromTree {
-    fn for_each_condition_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+    pub(super) fn for_each_condition_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
         if let FromTree::Join { left, right, on, .. } = self {
             on.iter_mut().for_each(&mut *visit);
             left.for_each_condition_mut(visit);
