@@ -73,7 +73,7 @@ impl Database {
     /// A connection of its own, for transactions beside those of others.
     pub fn connect(&self) -> Result<Connection, SqlError> {
         let shared = self.core.as_ref().ok_or_else(closed)?.shared();
-        let max = shared.sql.globals.named("max_connections").as_u64() as u32;
+        let max = shared.sql.globals.now().connections.max_connections;
         let entry = shared.registry.connect("embedded".into(), max)?;
         let root = UserName { user: "root".into(), host: session::auth::LOCALHOST.into() };
         let client = Client {

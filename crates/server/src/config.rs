@@ -5,7 +5,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use sql::settings::{Applied, ConfigEntry, ConfigFile, GivenSettings, Globals};
+use sql::settings::{Applied, ConfigEntry, ConfigFile, GivenSettings, Globals, SettingId};
 
 use crate::core::configure;
 use crate::error::{Context, ServerError};
@@ -75,7 +75,7 @@ pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, Notes), Serv
     if let Some(path) = &options.config {
         reading.file(path, 0);
     }
-    let of_file = reading.given.globals().named("datadir").as_str().to_owned();
+    let of_file = reading.given.globals().now().start.datadir.to_string();
     options.set.iter().for_each(|assignment| reading.assignment(assignment));
     reading.named_options(options);
     let Reading { given, mut notes, mut errors, .. } = reading;
@@ -92,27 +92,26 @@ pub(crate) fn read(options: &ServeOptions) -> Result<(Arc<Globals>, Notes), Serv
     if !of_file.is_empty() && with_slash(Path::new(&of_file)) != own {
         notes.adjusted.push(format!("datadir = {of_file} of the configuration file is not used: --datadir is {own}"));
     }
-    configure(&globals, "datadir", &own)?;
+    configure(&globals, SettingId::datadir, &own)?;
     let log = datadir.join(binlog::LogOptions::default().basename);
-    configure(&globals, "log_bin_basename", &log.display().to_string())?;
-    configure(&globals, "log_bin_index", &format!("{}.index", log.display()))?;
+    configure(&globals, SettingId::log_bin_basename, &log.display().to_string())?;
+    configure(&globals, SettingId::log_bin_index, &format!("{}.index", log.display()))?;
     if let Ok(name) = std::fs::read_to_string("/proc/sys/kernel/hostname") {
-        configure(&globals, "hostname", name.trim())?;
+        configure(&globals, SettingId::hostname, name.trim())?;
     }
     Ok((Arc::new(globals), notes))
 }
 
 /// The version that clients see: ours, if nothing else was given.
 fn set_version(globals: &Globals) -> Result<(), ServerError> {
-    let version = globals.named("version");
-    if version.as_str().is_empty() {
-        return configure(globals, "version", VERSION);
+    let version = globals.now().start.version.clone();
+    if version.is_empty() {
+        return configure(globals, SettingId::version, VERSION);
     }
-    match version.as_str().starts_with(|first: char| first.is_ascii_digit()) {
+    match version.starts_with(|first: char| first.is_ascii_digit()) {
         true => Ok(()),
         false => {
-            let message =
-                format!("'version' must begin with a number, as clients expect it, not '{}'", version.as_str());
+            let message = format!("'version' must begin with a number, as clients expect it, not '{version}'");
             Err(ServerError::Setting(message))
         }
     }
@@ -223,10 +222,10 @@ mod tests {
             ..ServeOptions::default()
         };
         let globals = settings(&options).unwrap();
-        assert_eq!(globals.named("port").as_u64(), 2);
-        assert_eq!(globals.named("wait_timeout").as_u64(), 7);
-        assert_eq!(globals.named("datadir").as_str(), "/tmp/x/");
-        assert_eq!(globals.named("version").as_str(), VERSION);
+        assert_eq!(globals.get(SettingId::port).as_u64(), 2);
+        assert_eq!(globals.get(SettingId::wait_timeout).as_u64(), 7);
+        assert_eq!(globals.get(SettingId::datadir).as_str(), "/tmp/x/");
+        assert_eq!(globals.get(SettingId::version).as_str(), VERSION);
     }
 
     #[test]
@@ -269,7 +268,7 @@ mod tests {
         };
         let with = |name: &str| settings(&options(name));
         let globals = with("my.cnf").unwrap();
-        assert_eq!((globals.named("port").as_u64(), globals.named("wait_timeout").as_u64()), (3, 2));
+        assert_eq!((globals.get(SettingId::port).as_u64(), globals.get(SettingId::wait_timeout).as_u64()), (3, 2));
         write("conf.d/a.cnf", "[mysqld]\n\nprot=2\n");
         let error = with("my.cnf").err().unwrap().to_string();
         assert!(error.ends_with("a.cnf: line 3: unknown setting 'prot'; did you mean 'port'?"), "{error}");

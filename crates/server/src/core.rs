@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use apply::ApplyOptions;
 use base::ServerId;
-use binlog::SyncMethod;
 use engine::{Engine, EngineOptions};
 use event_listener::Event;
 use io::Env;
@@ -14,15 +13,13 @@ use parking_lot::Mutex;
 use repl::{Channels, DumpServer, Follower};
 use session::{Registry, Shared};
 use sql::exec::{TEMPORARY_DIRECTORY, remove_stale_files};
-use sql::settings::Globals;
+use sql::settings::{Globals, IoMethod, SettingId};
 
 use crate::config::{ServeOptions, settings};
 use crate::datadir::{self, DataDir};
 use crate::error::{Context, ServerError};
 use crate::replication;
-use crate::services::{
-    MEMORY_SETTINGS, Parts, ServerServices, apply_at_start, apply_memory, commit_settings, start_semi_sync,
-};
+use crate::services::{Parts, ServerServices, apply_at_start, commit_settings, start_semi_sync, tell_memory};
 use crate::{first_start, prepared};
 
 /// An open database: data directory, engine, what sessions share.
@@ -111,7 +108,7 @@ impl Core {
         options: &ServeOptions,
         adjust: impl FnOnce(&mut EngineOptions),
     ) -> Result<Self, ServerError> {
-        let datadir = DataDir::new(Path::new(globals.named("datadir").as_str()));
+        let datadir = DataDir::new(Path::new(&*globals.now().start.datadir));
         let end = Arc::new(End::default());
         let follows = replication::follows(&env, options).await?;
         let mut engine_options = EngineOptions { rebuild: options.rebuild, ..engine_options(&globals, follows, &end) };
@@ -119,9 +116,9 @@ impl Core {
         let engine = Engine::open(env.clone(), engine_options, Arc::new(sql::ddl::Planner)).await?;
         remove_stale_files(&env).await.context(|| format!("temporary files in {TEMPORARY_DIRECTORY}"))?;
         apply_at_start(&engine, &globals);
-        configure(&globals, "server_uuid", &engine.server_uuid().to_string())?;
+        configure(&globals, SettingId::server_uuid, &engine.server_uuid().to_string())?;
         let registry = Registry::new(env.clock.clone());
-        MEMORY_SETTINGS.iter().for_each(|name| apply_memory(registry.memory(), name, &globals.named(name)));
+        globals.now().memory.changes().into_iter().for_each(|change| tell_memory(registry.memory(), change));
         let follower = replication::open(&engine, &globals, apply_options(&globals)).await?;
         let channels = Channels::open(follower.clone(), globals.clone()).await;
         let channels = channels.map_err(|error| ServerError::Replication(error.message))?;
@@ -164,7 +161,7 @@ impl Core {
         let (engine, globals) = (&self.shared.sql.engine, &self.shared.sql.globals);
         let _role = self.services.keep_role().await;
         let (read_only, super_read_only) = (globals.read_only(), globals.super_read_only());
-        configure(globals, "super_read_only", "ON")?;
+        configure(globals, SettingId::super_read_only, "ON")?;
         if engine.options().follower {
             apply::recover_copy(engine, apply_options(globals)).await?;
             start_semi_sync(engine, globals);
@@ -173,8 +170,7 @@ impl Core {
         apply::recover(engine, apply_options(globals)).await?;
         engine.start_commits(commit_settings(globals))?;
         prepared::adopt(&self.shared.sql).await.map_err(|error| ServerError::Replication(error.message))?;
-        let restored = replication::set_read_only(globals, read_only, super_read_only);
-        restored.map_err(|error| ServerError::Setting(error.message))?;
+        replication::set_read_only(globals, read_only, super_read_only);
         first_start::make_root(engine, &sql::ddl::Planner, options).await?;
         start_semi_sync(engine, globals);
         Ok(())
@@ -255,9 +251,9 @@ impl Core {
 
 fn environment(path: &Path, globals: &Globals) -> Result<Env, ServerError> {
     let handle = tokio::runtime::Handle::current();
-    let offload = match globals.named("innodb_io_method").as_str() {
-        "THREADS" => io::os::Offload::Threads(IO_THREADS),
-        _ => io::os::Offload::Uring,
+    let offload = match globals.now().start.innodb_io_method {
+        IoMethod::Threads => io::os::Offload::Threads(IO_THREADS),
+        IoMethod::Uring => io::os::Offload::Uring,
     };
     io::os::environment(path.to_owned(), offload, handle).context(|| path.display().to_string())
 }
@@ -267,31 +263,29 @@ const IO_THREADS: usize = 4;
 
 fn apply_options(globals: &Globals) -> ApplyOptions {
     ApplyOptions {
-        workers: globals.named("replica_parallel_workers").as_u64() as usize,
-        readers: globals.named("recovery_read_only").as_bool(),
+        workers: globals.now().follower.replica_parallel_workers,
+        readers: globals.now().start.recovery_read_only,
     }
 }
 
 fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOptions {
-    let number = |name: &str| globals.named(name).as_u64();
+    let globals = globals.now();
+    let (start, settings) = (&globals.start, &globals.engine);
     let end = end.clone();
     EngineOptions {
-        server_id: ServerId(number("server_id") as u32),
+        server_id: ServerId(start.server_id),
         // What clients are told may be another: the log says by whose rules it was written.
         server_version: crate::VERSION.to_owned(),
-        page_cache_bytes: number("innodb_buffer_pool_size") as usize,
-        memtable_bytes: number("memtable_size") as usize,
-        checkpoint_log_bytes: number("checkpoint_log_size"),
-        recovery_target: Duration::from_secs(number("recovery_target_time")),
-        max_binlog_bytes: number("max_binlog_size"),
-        row_event_max_bytes: number("binlog_row_event_max_size") as usize,
-        transaction_bytes_max: number("max_binlog_cache_size"),
-        transaction_memory_bytes: number("binlog_cache_size") as usize,
+        page_cache_bytes: start.innodb_buffer_pool_size,
+        memtable_bytes: settings.memtable_size,
+        checkpoint_log_bytes: settings.checkpoint_log_size,
+        recovery_target: settings.recovery_target_time,
+        max_binlog_bytes: settings.max_binlog_size,
+        row_event_max_bytes: start.binlog_row_event_max_size,
+        transaction_bytes_max: settings.max_binlog_cache_size,
+        transaction_memory_bytes: settings.binlog_cache_size,
         follower: follows,
-        sync_method: match globals.named("binlog_sync_method").as_str() {
-            "O_DSYNC" => SyncMethod::Dsync,
-            _ => SyncMethod::Fdatasync,
-        },
+        sync_method: start.binlog_sync_method,
         on_failure: Some(Arc::new(move |why: &str| {
             tracing::error!("the server has to stop: {why}");
             end.fail(why);
@@ -300,6 +294,6 @@ fn engine_options(globals: &Globals, follows: bool, end: &Arc<End>) -> EngineOpt
     }
 }
 
-pub(crate) fn configure(globals: &Globals, name: &str, value: &str) -> Result<(), ServerError> {
-    globals.configure(name, value).map_err(|error| ServerError::Setting(error.message))
+pub(crate) fn configure(globals: &Globals, id: SettingId, value: &str) -> Result<(), ServerError> {
+    globals.configure(id, value).map_err(|error| ServerError::Setting(error.message))
 }

@@ -141,7 +141,7 @@ async fn pause_after(error: &std::io::Error) {
 
 /// One task for the connection, if there is room for it.
 fn start(shared: &Arc<Shared>, socket: Socket) {
-    let max = shared.sql.globals.named("max_connections").as_u64() as u32;
+    let max = shared.sql.globals.now().connections.max_connections;
     match shared.registry.connect(session::Transport::peer(&socket).address(), max) {
         Ok(entry) => drop(tokio::spawn(session::serve(shared.clone(), entry, Box::new(socket)))),
         Err(error) => drop(tokio::spawn(async move { session::refuse(Box::new(socket), &error).await })),

@@ -6,7 +6,6 @@
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use apply::ApplyOptions;
 use base::{SqlError, codes};
@@ -18,7 +17,7 @@ use repl::{CopyRows, Follower, KeptSource, Replica, SourceRows, SourceSettings};
 use session::tls;
 use sql::parse::ast::{ChangeSource, StartReplica};
 use sql::session::XaTransactions;
-use sql::settings::{Globals, SettingValue};
+use sql::settings::{FollowerChange, Globals, SettingId, SettingValue};
 
 use crate::config::ServeOptions;
 use crate::error::{Context, ServerError};
@@ -42,38 +41,29 @@ pub(crate) async fn open(
     globals: &Globals,
     apply: ApplyOptions,
 ) -> Result<Arc<Follower>, ServerError> {
-    let number = |name: &str| globals.named(name).as_u64();
-    let report_port = if number("report_port") == 0 { number("port") } else { number("report_port") };
+    let globals = globals.snapshot();
+    let start = &globals.start;
     let identity = Identity {
-        server_id: number("server_id") as u32,
+        server_id: start.server_id,
         server_uuid: engine.server_uuid(),
-        report_host: globals.named("report_host").as_str().to_owned(),
-        report_port: report_port as u16,
+        report_host: start.report_host.to_string(),
+        report_port: if start.report_port == 0 { start.port } else { start.report_port },
     };
     let opened = Follower::open(engine.clone(), identity, apply).await;
     let follower = opened.map_err(|error| ServerError::Replication(error.message))?;
-    for name in [
-        "repair_damaged_pages",
-        "replica_checksum_interval",
-        "replica_net_timeout",
-        "replica_stop_on_checksum_difference",
-        "rpl_semi_sync_replica_enabled",
-    ] {
-        apply_setting(&follower, name, &globals.named(name));
-    }
+    globals.follower.changes().into_iter().for_each(|change| tell(&follower, change));
     Ok(follower)
 }
 
 /// Puts a changed setting to work.
-pub(crate) fn apply_setting(follower: &Follower, name: &str, value: &SettingValue) {
-    match name {
-        "repair_damaged_pages" => follower.repairer().set_on(value.as_bool()),
-        "replica_checksum_interval" => follower.comparer().set_interval(Duration::from_secs(value.as_u64())),
-        "replica_net_timeout" => follower.set_net_timeout(value.as_u64()),
-        "replica_parallel_workers" => follower.set_workers(value.as_u64() as usize),
-        "rpl_semi_sync_replica_enabled" => follower.set_semi_sync(value.as_bool()),
-        "replica_stop_on_checksum_difference" => follower.comparer().set_stops_applier(value.as_bool()),
-        _ => {}
+pub(crate) fn tell(follower: &Follower, change: FollowerChange) {
+    match change {
+        FollowerChange::repair_damaged_pages(on) => follower.repairer().set_on(on),
+        FollowerChange::replica_checksum_interval(interval) => follower.comparer().set_interval(interval),
+        FollowerChange::replica_net_timeout(seconds) => follower.set_net_timeout(seconds),
+        FollowerChange::replica_parallel_workers(workers) => follower.set_workers(workers),
+        FollowerChange::rpl_semi_sync_replica_enabled(on) => follower.set_semi_sync(on),
+        FollowerChange::replica_stop_on_checksum_difference(on) => follower.comparer().set_stops_applier(on),
     }
 }
 
@@ -97,7 +87,7 @@ pub(crate) fn nothing_is_skipped_in_a_copy() -> SqlError {
 
 /// One of these errors if something is to be left out.
 pub(crate) fn check_copies_all(globals: &Globals, source: &KeptSource) -> Result<(), SqlError> {
-    if globals.named("sql_replica_skip_counter").as_u64() > 0 {
+    if globals.now().role.sql_replica_skip_counter > 0 {
         return Err(nothing_is_skipped_in_a_copy());
     }
     if has_filters(globals, source) { Err(no_filters_of_a_copy()) } else { Ok(()) }
@@ -108,7 +98,7 @@ pub(crate) fn check_copies_all(globals: &Globals, source: &KeptSource) -> Result
 pub(crate) async fn become_follower(engine: &Engine, globals: &Globals) -> Result<(), SqlError> {
     let (was_follower, was_read_only, was_super) =
         (engine.is_follower(), globals.read_only(), globals.super_read_only());
-    globals.configure("super_read_only", "ON")?;
+    globals.set(SettingId::super_read_only, SettingValue::Bool(true));
     let changed = async {
         engine.become_follower().await?;
         if engine.log().durable_end().file == 0 {
@@ -120,7 +110,7 @@ pub(crate) async fn become_follower(engine: &Engine, globals: &Globals) -> Resul
     if let Err(error) = result {
         if !was_follower {
             engine.become_source(commit_settings(globals)).await?;
-            set_read_only(globals, was_read_only, was_super)?;
+            set_read_only(globals, was_read_only, was_super);
         }
         return Err(error.into());
     }
@@ -128,11 +118,9 @@ pub(crate) async fn become_follower(engine: &Engine, globals: &Globals) -> Resul
 }
 
 /// Both settings, as they were before the server was made read-only.
-pub(crate) fn set_read_only(globals: &Globals, read_only: bool, super_read_only: bool) -> Result<(), SqlError> {
-    for (name, on) in [("read_only", read_only), ("super_read_only", super_read_only)] {
-        globals.configure(name, if on { "ON" } else { "OFF" })?;
-    }
-    Ok(())
+pub(crate) fn set_read_only(globals: &Globals, read_only: bool, super_read_only: bool) {
+    globals.set(SettingId::read_only, SettingValue::Bool(read_only));
+    globals.set(SettingId::super_read_only, SettingValue::Bool(super_read_only));
 }
 
 /// Makes a follower a source: what it has received is applied, then its log goes on with its own transactions.
@@ -313,7 +301,7 @@ pub(crate) async fn start(
     }
     become_follower(engine, globals).await.map_err(failed)?;
     xa.forget_prepared();
-    if globals.named("skip_replica_start").as_bool() {
+    if globals.now().start.skip_replica_start {
         return Ok(());
     }
     follower.start(&BOTH_THREADS).await.map_err(failed)

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use session::Shared;
-use sql::settings::Globals;
+use sql::settings::{Globals, SettingId};
 use tokio::net::TcpSocket;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::task::JoinHandle;
@@ -41,11 +41,11 @@ pub struct Server {
 /// Runs a server until SIGTERM, SIGINT, SIGQUIT or SHUTDOWN: the whole life of a `serve` process.
 pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
     let (globals, notes) = crate::config::read(options)?;
-    let user = globals.named("user");
-    let is_other = process::become_user(user.as_str())?;
+    let user = globals.now().start.user.clone();
+    let is_other = process::become_user(&user)?;
     prepare_process();
-    let result = serve_as(options, &globals, &notes)
-        .map_err(|error| if is_other { error.denied_to(user.as_str()) } else { error });
+    let result =
+        serve_as(options, &globals, &notes).map_err(|error| if is_other { error.denied_to(&user) } else { error });
     // The caller gets the error; a reader of the log's file does not see that.
     if let Err(error) = &result
         && logging::is_to_file()
@@ -56,9 +56,9 @@ pub fn serve(options: &ServeOptions) -> Result<(), ServerError> {
 }
 
 fn serve_as(options: &ServeOptions, globals: &Globals, notes: &Notes) -> Result<(), ServerError> {
-    logging::start_logging_to(globals.named("log_error").as_str(), Path::new(globals.named("datadir").as_str()))?;
+    logging::start_logging_to(&globals.now().start.log_error, Path::new(&*globals.now().start.datadir))?;
     notes.log();
-    let workers = globals.named("worker_threads").as_u64() as usize;
+    let workers = globals.now().start.worker_threads;
     let runtime = runtime(workers).context(|| "cannot start the runtime".to_owned())?;
     keep_served(&runtime).context(|| "cannot start the runtime".to_owned())?;
     let result = runtime.block_on(async {
@@ -134,10 +134,10 @@ impl Server {
     #[io::boxed]
     pub async fn start(options: &ServeOptions) -> Result<Self, ServerError> {
         let globals = crate::settings(options)?;
-        let port = globals.named("port").as_u64() as u16;
-        let sockets = match globals.named("skip_networking").as_bool() {
+        let port = globals.now().start.port;
+        let sockets = match globals.now().start.skip_networking {
             true => Vec::new(),
-            false => listen::bind_tcp(globals.named("bind_address").as_str(), port).await?,
+            false => listen::bind_tcp(&globals.now().start.bind_address.clone(), port).await?,
         };
         let core = Core::open_unrecovered(globals, options).await?;
         let mut server =
@@ -160,7 +160,7 @@ impl Server {
         options: &ServeOptions,
     ) -> Result<(), ServerError> {
         let globals = self.core.shared.sql.globals.clone();
-        if globals.named("recovery_read_only").as_bool() {
+        if globals.now().start.recovery_read_only {
             self.listen(sockets).await?;
             tracing::info!("clients are let in to read on {:?}; recovery goes on", self.addresses);
             self.recovered = self.recover_beside_clients(options).await?;
@@ -173,8 +173,8 @@ impl Server {
             self.listen(sockets).await?;
         }
         options.on_recovered.iter().for_each(|tell| tell());
-        let (version, socket) = (globals.named("version"), globals.named("socket"));
-        tracing::info!("{} is ready on {:?} and {}", version.as_str(), self.addresses, socket.as_str());
+        let (version, socket) = (globals.now().start.version.clone(), globals.now().start.socket.clone());
+        tracing::info!("{} is ready on {:?} and {}", version, self.addresses, socket);
         self.core.start_following(options).await
     }
 
@@ -211,14 +211,14 @@ impl Server {
             self.tasks.push(tokio::spawn(listen::serve_tcp(listener, shared.clone(), Some(tls.clone()))));
         }
         if let Some(address) = self.addresses.first() {
-            configure(globals, "port", &address.port().to_string())?;
+            configure(globals, SettingId::port, &address.port().to_string())?;
         }
         let path = self.socket_path();
-        configure(globals, "socket", &path.display().to_string())?;
+        configure(globals, SettingId::socket, &path.display().to_string())?;
         let listener = listen::bind_unix(&path).await?;
         self.socket = Some(SocketFile(path.clone()));
         self.tasks.push(tokio::spawn(listen::serve_unix(listener, shared.clone())));
-        let pid_file = globals.named("pid_file").as_str().to_owned();
+        let pid_file = globals.now().start.pid_file.to_string();
         if !pid_file.is_empty() {
             let path = self.core.datadir.file(&pid_file);
             let pid = std::process::id().to_string() + "\n";
@@ -229,8 +229,8 @@ impl Server {
     }
 
     fn socket_path(&self) -> PathBuf {
-        let set = self.core.shared.sql.globals.named("socket");
-        let name = if set.as_str().is_empty() { SOCKET_FILE } else { set.as_str() };
+        let set = self.core.shared.sql.globals.now().start.socket.clone();
+        let name = if set.is_empty() { SOCKET_FILE } else { &*set };
         self.core.datadir.file(name)
     }
 

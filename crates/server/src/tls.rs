@@ -23,10 +23,9 @@ const KEY_FILE: &str = "server-key.pem";
 
 /// What TLS connections are accepted with, as the settings say.
 pub(crate) fn acceptor(datadir: &DataDir, globals: &Globals) -> Result<TlsAcceptor, ServerError> {
-    let named = |setting: &str| globals.named(setting).as_str().to_owned();
-    let hostname = named("hostname");
-    let versions = versions(&named("tls_version"))?;
-    acceptor_of(datadir, &hostname, [&named("ssl_cert"), &named("ssl_key"), &named("ssl_ca")], &versions)
+    let start = &globals.now().start;
+    let versions = versions(&start.tls_version)?;
+    acceptor_of(datadir, &start.hostname, [&start.ssl_cert, &start.ssl_key, &start.ssl_ca], &versions)
 }
 
 /// `tls_version`

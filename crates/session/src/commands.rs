@@ -55,7 +55,7 @@ impl Connection {
             Command::StmtExecute(execute) => self.execute(execute).await,
             Command::StmtPrepare(text) => self.prepare(trimmed(text)).await,
             Command::StmtSendLongData { id, param, data } => {
-                let limit = self.session.settings().hot.max_allowed_packet as usize;
+                let limit = self.session.settings().max_allowed_packet;
                 if let Ok(statement) = self.statements.get(id, CHECK) {
                     statement.add_long_data(param, data, limit);
                 }
@@ -153,7 +153,7 @@ impl Connection {
     /// Runs one statement; whether it succeeded.
     async fn statement(&mut self, text: &[u8], more: bool) -> Result<bool, Ended> {
         self.entry.busy("Query", &String::from_utf8_lossy(text));
-        let charset = self.session.settings().hot.character_set_results;
+        let charset = self.session.settings().character_set_results;
         let status = self.session.status().0;
         let mut sink = ReplySink::new(&mut self.link, Encoding::Text, charset, status);
         let result = self.session.query(text, &mut sink).await;
@@ -210,7 +210,7 @@ impl Connection {
             params: params.len() as u16,
             warnings: self.session.warning_count(),
         };
-        let charset = self.session.settings().hot.character_set_results;
+        let charset = self.session.settings().character_set_results;
         let status = self.session.status().0;
         self.link.writer.packet(|out| ok.encode(out));
         let old_ends = self.link.capabilities & capability::DEPRECATE_EOF == 0;
@@ -232,7 +232,7 @@ impl Connection {
         self.entry.busy("Field List", table);
         match self.session.field_list(table, pattern) {
             Ok(columns) => {
-                let charset = self.session.settings().hot.character_set_results;
+                let charset = self.session.settings().character_set_results;
                 for column in &columns {
                     self.link.writer.packet(|out| {
                         definition(column, charset).encode(out, names_charset(charset));

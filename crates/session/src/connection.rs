@@ -19,7 +19,6 @@ use base::memory::{self, Counted};
 use base::{Cancelled, SqlError, codes};
 use futures_lite::FutureExt;
 use sql::session::Change;
-use sql::settings::SettingId;
 use types::charset::Charset;
 use wire::flags::{capability, status};
 use wire::handshake::Login;
@@ -71,7 +70,7 @@ pub async fn serve(shared: Arc<Shared>, entry: Registered, transport: Box<dyn Tr
 
 async fn serve_counted(shared: Arc<Shared>, entry: Registered, transport: Box<dyn Transport>) {
     let id = entry.id;
-    let limit = shared.sql.globals.named("max_allowed_packet").as_u64() as usize;
+    let limit = shared.sql.globals.now().session.max_allowed_packet;
     if let Some(presence) = transport.presence() {
         entry.watch(presence);
     }
@@ -162,10 +161,10 @@ impl Connection {
     }
 
     async fn one_command(&mut self) -> Result<Next, Ended> {
-        self.entry.set_idle_limit(self.seconds(self.shared.wait_timeout));
+        self.entry.set_idle_limit(self.session.settings().wait_timeout);
         self.entry.idle();
-        self.link.read_timeout = self.seconds(self.shared.net_read_timeout);
-        self.link.write_timeout = self.seconds(self.shared.net_write_timeout);
+        self.link.read_timeout = self.session.settings().net_read_timeout;
+        self.link.write_timeout = self.session.settings().net_write_timeout;
         self.link.rest();
         let (limit, is_shared) = self.session.memory_limit();
         self.entry.memory.set_limit(limit, is_shared);
@@ -177,7 +176,7 @@ impl Connection {
             }
         }
         let packet = self.link.command().await?;
-        self.link.reader.set_limit(self.session.settings().hot.max_allowed_packet as usize);
+        self.link.reader.set_limit(self.session.settings().max_allowed_packet);
         self.session.handle().cancel.next_statement();
         self.session.add_traffic(self.link.take_traffic());
         // What came with commands that have no answer.
@@ -218,11 +217,6 @@ impl Connection {
         self.entry.memory.settle(self.held);
     }
 
-    /// A timeout as the session has it. (`wait_timeout` begins with `interactive_timeout` for clients that are interactive.)
-    fn seconds(&self, setting: SettingId) -> std::time::Duration {
-        std::time::Duration::from_secs(self.session.settings().get(setting).as_u64())
-    }
-
     async fn after_panic(&mut self, why: &str) -> Ended {
         tracing::error!(id = %self.entry.id, "panic in a statement: {why}");
         self.write_err(&SqlError::new(codes::INTERNAL_ERROR, format!("Internal error: {why}")));
@@ -247,7 +241,7 @@ impl Connection {
     }
 
     pub(crate) fn write_err(&mut self, error: &SqlError) {
-        let charset = names_charset(self.session.settings().hot.character_set_results);
+        let charset = names_charset(self.session.settings().character_set_results);
         reply::write_err(&mut self.link.writer, self.link.capabilities, error, charset);
     }
 

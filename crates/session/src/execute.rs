@@ -44,7 +44,7 @@ impl Connection {
         self.entry.busy("Execute", &statement.text);
         let (count, types) = (statement.prepared.param_count, &mut statement.types);
         let decoded = params::decode_params(execute.params, count, types, &statement.long_data, &mut self.params);
-        if let Some(charset @ Charset::Single(_)) = Charset::by_name(self.session.settings().hot.character_set_client) {
+        if let Some(charset @ Charset::Single(_)) = Charset::by_name(self.session.settings().character_set_client) {
             self.params.iter_mut().zip(types.iter()).for_each(|(value, param)| from_charset(value, *param, charset));
         }
         if let Some(error) = statement.reset() {
@@ -58,7 +58,7 @@ impl Connection {
 
     async fn run_prepared(&mut self, id: u32) -> Result<(), SqlError> {
         let statement = self.statements.get(id, CHECK)?;
-        let charset = self.session.settings().hot.character_set_results;
+        let charset = self.session.settings().character_set_results;
         let status = self.session.status().0;
         let mut sink = ReplySink::new(&mut self.link, Encoding::Binary, charset, status);
         let outcome = self.session.execute(&mut statement.prepared, &self.params, &mut sink).await?;
@@ -76,7 +76,7 @@ impl Connection {
             return Ok(());
         }
         cursor.finish().await?;
-        let charset = self.session.settings().hot.character_set_results;
+        let charset = self.session.settings().character_set_results;
         // The shape alone. The end of the answer follows it at once, in every version of the protocol.
         self.link.writer.packet(|out| out.put_lenenc(cursor.columns().len() as u64));
         write_columns(&mut self.link, cursor.columns(), charset);
@@ -92,7 +92,7 @@ impl Connection {
             let text = format!("The statement ({id}) has no open cursor.");
             return Err(SqlError::new(codes::STMT_HAS_NO_OPEN_CURSOR, text));
         };
-        let charset = self.session.settings().hot.character_set_results;
+        let charset = self.session.settings().character_set_results;
         let mut sink = ReplySink::resume(&mut self.link, cursor.columns(), charset);
         let is_at_end = cursor.fetch(count, &mut sink).await?;
         if is_at_end {

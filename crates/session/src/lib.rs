@@ -37,8 +37,6 @@ pub mod transport;
 use std::sync::Arc;
 use std::time::Duration;
 
-use sql::settings::{self, SettingId};
-
 pub use connection::{refuse, serve};
 pub use registry::{Registered, Registry};
 pub use transport::{Certificate, Peer, Presence, Transport};
@@ -56,24 +54,17 @@ pub struct Shared {
     /// Serves replicas; without it they are refused.
     pub dump: Option<Arc<dyn dump::DumpService>>,
     started: Duration,
-    wait_timeout: SettingId,
-    net_read_timeout: SettingId,
-    net_write_timeout: SettingId,
 }
 
 impl Shared {
     /// For a server that starts now.
     pub fn new(sql: Arc<sql::session::Shared>, registry: Arc<Registry>) -> Self {
-        let setting = |name: &str| settings::find(name).unwrap_or_else(|| panic!("{name} is a setting"));
         Shared {
             registry,
             digests: auth::DigestCache::default(),
             key: key::KeyHolder::new(sql.env.clone()),
             dump: None,
             started: sql.env.clock.monotonic(),
-            wait_timeout: setting("wait_timeout"),
-            net_read_timeout: setting("net_read_timeout"),
-            net_write_timeout: setting("net_write_timeout"),
             sql,
         }
     }
@@ -81,10 +72,6 @@ impl Shared {
     /// `Uptime`
     pub fn uptime(&self) -> Duration {
         self.sql.env.clock.monotonic().saturating_sub(self.started)
-    }
-
-    fn seconds(&self, setting: &str) -> Duration {
-        Duration::from_secs(self.sql.globals.named(setting).as_u64())
     }
 
     /// The line of COM_STATISTICS.

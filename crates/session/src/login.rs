@@ -32,7 +32,7 @@ pub(crate) async fn log_in(
     entry: &Registered,
     link: &mut Link,
 ) -> Result<Option<LoggedIn>, Ended> {
-    let timeout = shared.sql.env.clock.sleep(shared.seconds("connect_timeout"));
+    let timeout = shared.sql.env.clock.sleep(shared.sql.globals.now().connections.connect_timeout);
     let timed_out = async {
         timeout.await;
         Err(Ended::Io(std::io::ErrorKind::TimedOut.into()))
@@ -104,12 +104,10 @@ fn begin(session: &mut sql::Session, entry: &Registered, login: &Login) -> Resul
 
 /// The capabilities that say how connections may be compressed (`protocol_compression_algorithms`).
 fn offered_compression(shared: &Shared) -> u32 {
-    let algorithms = shared.sql.globals.named(ALGORITHMS);
-    let offers = |name: &str, capability| if names(algorithms.as_str(), name) { capability } else { 0 };
+    let algorithms = &shared.sql.globals.now().connections.protocol_compression_algorithms;
+    let offers = |name: &str, capability| if names(algorithms, name) { capability } else { 0 };
     offers("zlib", capability::COMPRESS) | offers("zstd", capability::ZSTD_COMPRESSION_ALGORITHM)
 }
-
-const ALGORITHMS: &str = "protocol_compression_algorithms";
 
 fn names(list: &str, name: &str) -> bool {
     list.split(',').any(|one| one == name)
@@ -131,7 +129,7 @@ fn compression_of(shared: &Shared, login: &Login) -> Result<Option<Algorithm>, S
             }
         };
     }
-    match names(shared.sql.globals.named(ALGORITHMS).as_str(), "uncompressed") {
+    match names(&shared.sql.globals.now().connections.protocol_compression_algorithms, "uncompressed") {
         true => Ok(None),
         false => {
             let text = "Invalid compression algorithm 'uncompressed'.";
@@ -148,13 +146,13 @@ async fn greet(
 ) -> Result<(), Ended> {
     let tls = if link.transport.peer().can_start_tls { capability::SSL } else { 0 };
     let greeting = Greeting {
-        server_version: shared.sql.globals.named("version").as_str().to_owned(),
+        server_version: shared.sql.globals.now().start.version.to_string(),
         connection_id: entry.id.0,
         nonce: nonce.to_vec(),
         capabilities: capability::SERVER | tls | offered_compression(shared),
         collation: wire::flags::COLLATION_UTF8MB4_0900_AI_CI as u8,
         status: wire::flags::status::AUTOCOMMIT,
-        auth_plugin: shared.sql.globals.named("default_authentication_plugin").as_str().to_owned(),
+        auth_plugin: shared.sql.globals.now().start.default_authentication_plugin.to_string(),
     };
     link.writer.packet(|out| greeting.encode(out));
     link.send().await
@@ -178,7 +176,7 @@ async fn first_answer(shared: &Shared, link: &mut Link) -> Result<Result<Box<Log
             FirstAnswer::Login(login) => {
                 link.writer.set_sequence(link.reader.sequence());
                 link.capabilities = login.capabilities & (capability::SERVER | capability::SSL);
-                let must_be_secure = shared.sql.globals.named("require_secure_transport").as_bool();
+                let must_be_secure = shared.sql.globals.now().connections.require_secure_transport;
                 if must_be_secure && !link.transport.peer().protected {
                     let text =
                         "Connections using insecure transport are prohibited while --require_secure_transport=ON.";
@@ -261,11 +259,11 @@ fn check_not_blocked(
 
 /// Whether the account's password has expired, which the client has to be able to change (1862).
 pub(crate) fn check_expired(shared: &Shared, login: &Login, account: &Account) -> Result<bool, SqlError> {
-    let globals = &shared.sql.globals;
-    let lifetime = globals.named("default_password_lifetime").as_u64() as u16;
+    let globals = shared.sql.globals.now();
+    let lifetime = globals.accounts.default_password_lifetime;
     let expired = account.is_expired(seconds_now(shared), lifetime);
     let can_change = login.capabilities & capability::CAN_HANDLE_EXPIRED_PASSWORDS != 0;
-    if expired && !can_change && globals.named("disconnect_on_expired_password").as_bool() {
+    if expired && !can_change && globals.start.disconnect_on_expired_password {
         let text =
             "Your password has expired. To log in you must change it using a client that supports expired passwords.";
         return Err(SqlError::new(codes::MUST_CHANGE_PASSWORD_LOGIN, text));
@@ -288,7 +286,7 @@ fn without_accounts(shared: &Shared, error: SqlError) -> SqlError {
 
 /// Takes the connection's place among its account's: 1226 if the account may not have so many, 1203 if there are `max_user_connections`.
 pub(crate) fn count_for(shared: &Shared, entry: &Registered, login: &Login, account: &Account) -> Result<(), SqlError> {
-    let of_all = shared.sql.globals.named("max_user_connections").as_u64() as u32;
+    let of_all = shared.sql.globals.now().session.max_user_connections;
     let of_account = account.limits.at_once;
     let max = if of_account > 0 { of_account } else { of_all };
     entry.logged_in(&login.user, account.name().to_string(), max).map_err(|error| match of_account {

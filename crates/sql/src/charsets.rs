@@ -8,7 +8,7 @@ use types::charset::Charset;
 use types::collation;
 
 use crate::expr::hex_text;
-use crate::settings::SettingValue;
+use crate::settings::{SettingId, SettingValue};
 
 pub(crate) use syntax::charsets::static_name;
 
@@ -85,22 +85,23 @@ pub(crate) fn unknown_charset(name: &str) -> SqlError {
 pub(crate) fn unknown_collation(name: &str) -> SqlError {
     SqlError::new(codes::UNKNOWN_COLLATION, format!("Unknown collation: '{name}'"))
 }
+
 /// Settings of a character set and of its collation that follow one another.
-const PAIRS: [(&str, &str); 3] = [
-    ("character_set_connection", "collation_connection"),
-    ("character_set_database", "collation_database"),
-    ("character_set_server", "collation_server"),
+const PAIRS: [(SettingId, SettingId); 3] = [
+    (SettingId::character_set_connection, SettingId::collation_connection),
+    (SettingId::character_set_database, SettingId::collation_database),
+    (SettingId::character_set_server, SettingId::collation_server),
 ];
 
 /// What else changes when a setting gets this value: a character set brings its default collation, a collation its
 /// character set.
-pub(crate) fn paired(name: &str, value: &SettingValue) -> Option<(&'static str, SettingValue)> {
-    PAIRS.into_iter().find_map(|(charset, collation)| match name {
-        _ if name == charset => {
+pub(crate) fn paired(id: SettingId, value: &SettingValue) -> Option<(SettingId, SettingValue)> {
+    PAIRS.into_iter().find_map(|(charset, collation)| match id {
+        _ if id == charset => {
             let default = default_collation(value.as_str())?;
             Some((collation, SettingValue::text(default.name())))
         }
-        _ if name == collation => {
+        _ if id == collation => {
             let named = types::collation::by_name(value.as_str())?;
             Some((charset, SettingValue::text(named.charset().name())))
         }

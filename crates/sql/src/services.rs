@@ -14,7 +14,7 @@ use io::BoxFuture;
 
 use crate::parse::ast::{ChangeSource, ChannelName, FlushTarget, StartReplica, StopReplica};
 use crate::replay::ChannelRules;
-use crate::settings::SettingValue;
+use crate::settings::{Change, ServerState, SettingId, SettingValue};
 
 pub use self::work::{
     ChannelWork, DomainCrossing, FilterRule, Lag, Parallelism, QueuedState, QueuedTransaction, Retries,
@@ -40,13 +40,12 @@ pub trait Services: Send + Sync {
     /// Global status counters (`Threads_connected`, `Binlog_commits`, …), sorted by name. The session adds its own.
     fn status(&self) -> Vec<(String, String)>;
 
-    /// Checks a new global value and puts it to work in the parts that use it, before it is stored. `name` is the
-    /// setting's own, never an alias. `super_read_only = OFF` makes a follower a source, which may take a while.
-    fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>>;
+    /// Checks a new global value and puts it to work in the part that is told of it, before it is stored.
+    /// `super_read_only = OFF` makes a follower a source, which may take a while.
+    fn apply_setting(&self, id: SettingId, change: Change) -> BoxFuture<'_, Result<(), SqlError>>;
 
-    /// A value that is not stored but asked of the server: `gtid_executed`, `gtid_purged`, `read_only` while following, ….
-    /// `None` if the stored one holds.
-    fn computed_setting(&self, name: &'static str) -> Option<SettingValue>;
+    /// The server's value of a setting that is not stored but asked of the server.
+    fn server_state(&self, state: ServerState) -> SettingValue;
 
     /// The text that is stored in an account for a password, by the named plugin (`caching_sha2_password`,
     /// `mysql_native_password`).

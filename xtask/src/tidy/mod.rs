@@ -6,6 +6,7 @@ mod docs;
 mod lengths;
 mod settings;
 mod source;
+mod spread;
 mod versions;
 
 use std::fs;

@@ -1,11 +1,17 @@
-//! A setting that can be given has an effect: its name is in code besides the table of settings, or the table says that
-//! it is only understood, or which values are the only ones, or that the server finds it out.
+//! A setting that can be given has an effect: it has a field, and code besides the table of settings has its name; or the table says that it is
+//! only understood, or which values are the only ones, or that the server finds it out, or what else it does.
 
 use super::SourceFile;
 
 const TABLE: &str = "crates/sql/src/settings/table/";
-/// The constructors of settings: those that SET can change, and those that a configuration file can.
-const CONSTRUCTORS: [&str; 4] = ["global", "both", "session", "fixed"];
+
+/// A line of the table: `name: type = constructor(…)…;`, or without a type.
+struct Line {
+    name: String,
+    has_field: bool,
+    /// What is said of it.
+    row: String,
+}
 
 pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) {
     // A comment that names a setting reads nothing.
@@ -18,12 +24,12 @@ pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) {
         .collect();
     let mut found = 0;
     for file in files.iter().filter(is_table) {
-        for name in giveable(&file.text) {
+        for line in lines(&file.text).into_iter().filter(Line::is_giveable) {
             found += 1;
-            if !code.iter().any(|text| has_name(text, &name)) {
+            if !line.has_field || !code.iter().any(|text| has_name(text, &line.name)) {
                 complaints.push(format!(
-                    "{}: {name} can be given and nothing reads it; make it only(…), no_option() or understood()",
-                    file.path
+                    "{}: {} can be given and nothing reads it; make it only(…), no_option() or understood()",
+                    file.path, line.name
                 ));
             }
         }
@@ -33,9 +39,15 @@ pub(crate) fn check(files: &[SourceFile], complaints: &mut Vec<String>) {
     }
 }
 
-/// Names of the settings of a table that can be given and do something.
-fn giveable(table: &str) -> Vec<String> {
-    // Each setting begins a line of this depth with its constructor.
+impl Line {
+    fn is_giveable(&self) -> bool {
+        let idle = [".understood()", ".only(", ".no_option()", ".read_only()", ".on_set(", ".session_state("];
+        !idle.iter().any(|mark| self.row.contains(mark)) || self.has_field
+    }
+}
+
+fn lines(table: &str) -> Vec<Line> {
+    // Each begins a line of this depth, and what belongs to it is deeper.
     let mut items: Vec<String> = Vec::new();
     for piece in table.split("\n    ") {
         match items.last_mut() {
@@ -43,13 +55,21 @@ fn giveable(table: &str) -> Vec<String> {
             _ => items.push(piece.to_owned()),
         }
     }
-    let is_idle = |item: &str| [".understood()", ".only(", ".no_option()"].iter().any(|mark| item.contains(mark));
-    let constructor = |item: &str| item.split('(').next().unwrap_or_default().to_owned();
-    let items = items.iter().filter(|item| CONSTRUCTORS.contains(&&*constructor(item)) && !is_idle(item));
-    items.filter_map(|item| item.split('"').nth(1).map(str::to_owned)).collect()
+    items.iter().filter_map(|item| line(item)).collect()
 }
 
-/// Whether the name is there as a word: in quotes, or as a field.
+fn line(item: &str) -> Option<Line> {
+    let (head, row) = item.split_once(" = ")?;
+    let (name, has_field) = match head.split_once(": ") {
+        Some((name, _)) => (name, true),
+        None => (head, false),
+    };
+    let is_name =
+        !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_');
+    is_name.then(|| Line { name: name.to_owned(), has_field, row: row.to_owned() })
+}
+
+/// Whether the name is there as a word: as a field, or as a setting's number.
 fn has_name(text: &str, name: &str) -> bool {
     let is_part = |byte: Option<&u8>| byte.is_some_and(|byte| byte.is_ascii_alphanumeric() || *byte == b'_');
     text.match_indices(name)
@@ -62,11 +82,12 @@ mod tests {
 
     #[test]
     fn settings_that_do_something() {
-        let table = "const ALL: &[Setting] = &[\n    fixed(\"a\", TEXT, \"\").doc(\"x\"),\n    global(\"b\", U32, \"0\")\n        \
-                     .understood()\n        .doc(\"x\"),\n    both(\n        \"c\",\n        U32,\n    )\n    .doc(\"x\"),\n    \
-                     session(\"d\", U32, \"1\").read_only().doc(\"x\"),\n    \
-                     fixed(\"e\", BOOL, \"ON\").only(&[\"ON\"]).doc(\"x\"),\n    fixed(\"f\", TEXT, \"\").no_option().doc(\"x\"),\n];";
-        assert_eq!(giveable(table), ["a", "c", "d"]);
-        assert!(has_name("hot.c += 1", "c") && !has_name("cc c_d", "c"));
+        let table = "settings! {\n    start: StartSettings;\n\n    a: Text = fixed(TEXT, \"\").doc(\"x\");\n    b = global(U32, \"0\")\n        \
+                     .understood()\n        .doc(\"x\");\n    c: u32 = both(\n        U32,\n        \"0\",\n    )\n    .doc(\"x\");\n    \
+                     d = session(U32, \"1\").doc(\"x\");\n    e = fixed(BOOL, \"ON\").only(&[\"ON\"]).doc(\"x\");\n}\n";
+        let giveable = |table: &str| lines(table).into_iter().filter(Line::is_giveable).collect::<Vec<_>>();
+        let found: Vec<(String, bool)> = giveable(table).into_iter().map(|line| (line.name, line.has_field)).collect();
+        assert_eq!(found, [("a".to_owned(), true), ("c".to_owned(), true), ("d".to_owned(), false)]);
+        assert!(has_name("settings.c += 1", "c") && !has_name("cc c_d", "c"));
     }
 }

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use base::{SqlError, UnixMicros};
 use sql::replay::{FILTER_RULES, ReplicationFilter, RuleUses};
 use sql::services::FilterRule;
-use sql::settings::Globals;
+use sql::settings::{Globals, SettingId};
 
 use super::Replica;
 
@@ -41,11 +41,11 @@ impl RuleTimes {
 
     /// The rule of all channels, if it is one or somebody has said that there is none.
     fn of_all(&self, rule: usize, globals: &Globals) -> Option<FilterRule> {
-        let name = FILTER_RULES[rule];
-        let value = globals.named(name);
+        let name = FILTER_RULES[rule].name();
+        let value = globals.get(FILTER_RULES[rule]);
         let is_changed = self.is_changed(rule);
         let configured_by = if is_changed { "CHANGE_REPLICATION_FILTER" } else { "STARTUP_OPTIONS" };
-        let shown = ReplicationFilter::shown(name, value.as_str());
+        let shown = ReplicationFilter::shown(FILTER_RULES[rule], value.as_str());
         let found = FilterRule { name, rule: shown, configured_by, since: self.since(rule), count: 0 };
         (is_changed || !found.rule.is_empty()).then_some(found)
     }
@@ -83,7 +83,7 @@ impl Replica {
     /// A rule of this channel is another one, or one of all channels that it has none of its own for.
     pub(super) fn rule_changed(&self, name: &str, is_own: bool) {
         let has_own = self.settings().filters.contains_key(name);
-        if let Some(rule) = FILTER_RULES.iter().position(|known| *known == name)
+        if let Some(rule) = FILTER_RULES.iter().position(|known| known.name() == name)
             && is_own == has_own
         {
             self.filters.uses.begin_anew(rule);
@@ -97,12 +97,12 @@ impl Replica {
     pub(super) fn shown_filters(&self) -> Vec<FilterRule> {
         let (settings, filters) = (self.settings(), &self.filters);
         let shown = |rule: usize| {
-            let name = FILTER_RULES[rule];
+            let name = FILTER_RULES[rule].name();
             let found = match settings.filters.get(name) {
                 None => filters.all.of_all(rule, &self.globals)?,
                 Some(own) => FilterRule {
                     name,
-                    rule: ReplicationFilter::shown(name, own),
+                    rule: ReplicationFilter::shown(FILTER_RULES[rule], own),
                     configured_by: "CHANGE_REPLICATION_FILTER_FOR_CHANNEL",
                     since: filters.own.since(rule),
                     count: 0,
@@ -116,11 +116,11 @@ impl Replica {
 }
 
 impl super::Channels {
-    /// The setting of that name is another one from here on.
-    pub fn filter_changed(&self, name: &str) {
-        if let Some(rule) = FILTER_RULES.iter().position(|known| *known == name) {
+    /// The setting is another one from here on.
+    pub fn filter_changed(&self, id: SettingId) {
+        if let Some(rule) = FILTER_RULES.iter().position(|known| *known == id) {
             self.all_rules.change(rule, self.follower.env().clock.now());
-            self.all().iter().for_each(|replica| replica.rule_changed(name, false));
+            self.all().iter().for_each(|replica| replica.rule_changed(id.name(), false));
         }
     }
 

@@ -53,7 +53,7 @@ use parking_lot::Mutex;
 use sql::parse::ast::ChangeSource;
 use sql::services::{DomainCrossing, ReplicaStatusRow};
 use sql::session::SourceTables;
-use sql::settings::Globals;
+use sql::settings::{Globals, SettingId, SettingValue};
 
 use self::acks::Acks;
 pub use self::channels::Channels;
@@ -226,12 +226,6 @@ const PROBE_TIME: Duration = Duration::from_secs(3);
 
 /// Between two messages about rows that differ.
 const DIFFERENCES_PAUSE: Duration = Duration::from_secs(1);
-
-const SKIP_COUNTER: &str = "sql_replica_skip_counter";
-
-const SAME_SERVER_ID: &str = "replicate_same_server_id";
-
-const RETRIES_MAX: &str = "replica_transaction_retries";
 
 impl Replica {
     /// Not started yet. Of `globals` filters and the like are read at each start.
@@ -546,9 +540,7 @@ impl Run {
     }
 
     fn show_skip_counter(&self, left: u64) {
-        if let Err(error) = self.replica.globals.configure(SKIP_COUNTER, &left.to_string()) {
-            tracing::error!("{SKIP_COUNTER}: {}", error.message);
-        }
+        self.replica.globals.set(SettingId::sql_replica_skip_counter, SettingValue::UInt(left));
     }
 
     /// Whether the transaction can be begun again.

@@ -11,7 +11,7 @@ use super::parallel::Head;
 use super::queue::{Item, Refused};
 use super::source::{self, SourceKind, Start};
 use super::until::Until;
-use super::{Place, Run, SAME_SERVER_ID};
+use super::{Place, Run};
 use crate::follower::SourceSettings;
 use crate::follower::error::{ReceiveError, of_client};
 use crate::follower::handshake::SourceClient;
@@ -326,7 +326,7 @@ impl Reader {
 fn check_server_id(run: &Run, kind: SourceKind, settings: &SourceSettings, theirs: u32) -> Result<(), ReceiveError> {
     let by_mysql_gtids = kind != SourceKind::Maria && settings.auto_position;
     let own = run.replica.follower.identity().server_id;
-    if by_mysql_gtids || theirs != own || run.replica.globals.named(SAME_SERVER_ID).as_bool() {
+    if by_mysql_gtids || theirs != own || run.replica.globals.now().replica.replicate_same_server_id {
         return Ok(());
     }
     Err(ReceiveError::Unfit(

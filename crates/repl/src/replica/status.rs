@@ -4,10 +4,10 @@ use base::{LogPosition, UnixMicros};
 use engine::Engine;
 use sql::replay::channel_rule;
 use sql::services::ReplicaStatusRow;
-use sql::settings::Globals;
+use sql::settings::{Globals, SettingId};
 
 use super::until::Until;
-use super::{Place, SKIP_COUNTER, State};
+use super::{Place, State};
 use crate::follower::SourceSettings;
 use crate::follower::receiver::short_time;
 use crate::follower::status::{DELAYED, Row, Running, delay_left, yes_or_no};
@@ -21,13 +21,13 @@ fn seconds_behind(state: &State, now: UnixMicros) -> Option<u64> {
 }
 
 /// Columns of filters, and the settings that they show.
-const FILTERS: [(&str, &str); 6] = [
-    ("Replicate_Do_DB", "replicate_do_db"),
-    ("Replicate_Ignore_DB", "replicate_ignore_db"),
-    ("Replicate_Do_Table", "replicate_do_table"),
-    ("Replicate_Ignore_Table", "replicate_ignore_table"),
-    ("Replicate_Wild_Do_Table", "replicate_wild_do_table"),
-    ("Replicate_Wild_Ignore_Table", "replicate_wild_ignore_table"),
+const FILTERS: [(&str, SettingId); 6] = [
+    ("Replicate_Do_DB", SettingId::replicate_do_db),
+    ("Replicate_Ignore_DB", SettingId::replicate_ignore_db),
+    ("Replicate_Do_Table", SettingId::replicate_do_table),
+    ("Replicate_Ignore_Table", SettingId::replicate_ignore_table),
+    ("Replicate_Wild_Do_Table", SettingId::replicate_wild_do_table),
+    ("Replicate_Wild_Ignore_Table", SettingId::replicate_wild_ignore_table),
 ];
 
 /// The line.
@@ -62,7 +62,7 @@ pub(super) fn row(
     // As in MySQL, of the half that applies.
     row.number("Last_Errno", sql_code)
         .text("Last_Error", &sql_text)
-        .number("Skip_Counter", globals.named(SKIP_COUNTER).as_u64());
+        .number("Skip_Counter", globals.now().role.sql_replica_skip_counter);
     row.number("Exec_Source_Log_Pos", executed.offset).number("Relay_Log_Space", 0u64);
     let (condition, until) = state.until.as_ref().map_or(("None", Place::default()), Until::shown);
     row.text("Until_Condition", condition);
@@ -89,5 +89,5 @@ pub(super) fn row(
     row.text("Retrieved_Gtid_Set", &state.retrieved.to_string());
     row.text("Executed_Gtid_Set", &engine.gtid_executed().to_string());
     row.number("Auto_Position", u8::from(settings.auto_position));
-    row.last(settings, &channel_rule(globals, &settings.filters, "replicate_rewrite_db"))
+    row.last(settings, &channel_rule(globals, &settings.filters, SettingId::replicate_rewrite_db))
 }

@@ -25,7 +25,7 @@ use super::parallel::{Parallel, run_slots};
 use super::queue::EventQueue;
 use super::until::Until;
 use super::work::WorkerStatus;
-use super::{CopyHook, RETRIES_MAX, Replica, Run, SAME_SERVER_ID, SKIP_COUNTER, State};
+use super::{CopyHook, Replica, Run, State};
 use crate::follower::SourceSettings;
 use crate::follower::status::Running;
 use crate::must_stop::Halves;
@@ -141,7 +141,7 @@ impl Replica {
         let env = &shared.env;
         let settings = self.settings();
         let position_name = (!settings.auto_position).then(|| settings.position_name());
-        let skip = self.globals.named(SKIP_COUNTER).as_u64();
+        let skip = self.globals.now().role.sql_replica_skip_counter;
         // What is to be left out, or where to stop, is counted one by one.
         let is_counted = until.is_some() || skip > 0;
         let processors = env.spawner.parallelism();
@@ -162,7 +162,7 @@ impl Replica {
             workers: (0..slots).map(|_| WorkerStatus::default()).collect(),
             pool: parallel.map(|parallel| parallel.pool(slot_threads)),
             delay: Duration::from_secs(settings.delay_seconds),
-            retries_max: self.globals.named(RETRIES_MAX).as_u64() as u32,
+            retries_max: self.globals.now().replica.replica_transaction_retries,
             copy,
         });
         let mode = parallel.map_or(Parallel::NONE, |parallel| parallel.mode());
@@ -202,7 +202,7 @@ impl Replica {
     /// Whose events are left out by a channel with `settings`: our own, too, unless they are asked for.
     fn origins(&self, settings: &SourceSettings) -> Arc<Origins> {
         let own = self.follower.identity().server_id;
-        let own = Some(own).filter(|_| !self.globals.named(SAME_SERVER_ID).as_bool());
+        let own = Some(own).filter(|_| !self.globals.now().replica.replicate_same_server_id);
         Arc::new(Origins::new(settings, own))
     }
 

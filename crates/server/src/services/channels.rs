@@ -18,7 +18,7 @@ use crate::replication;
 impl ServerServices {
     /// Starts what was started before this server ended, and executes.
     pub(crate) async fn start_executing_again(self: &Arc<Self>) -> Result<(), SqlError> {
-        let is_skipped = self.parts.globals.named("skip_replica_start").as_bool();
+        let is_skipped = self.parts.globals.now().start.skip_replica_start;
         for replica in self.channels().all() {
             if !is_skipped && replication::executes(&replica) {
                 self.execute(&replica, &replication::BOTH_THREADS).await?;
@@ -129,7 +129,7 @@ impl ServerServices {
 
     /// 3086 if several would leave out events because of the same number.
     fn check_skip_counter(&self, started: usize) -> Result<(), SqlError> {
-        if started < 2 || self.parts.globals.named("sql_replica_skip_counter").as_u64() == 0 {
+        if started < 2 || self.parts.globals.now().role.sql_replica_skip_counter == 0 {
             return Ok(());
         }
         let message = "When sql_replica_skip_counter > 0, it is not allowed to start more than one SQL thread by using 'START \

@@ -85,19 +85,20 @@ pub(crate) async fn purge_automatically(services: Arc<ServerServices>) {
     loop {
         clock.sleep(PURGE_STEP).await;
         let log = engine.log();
-        let seconds = globals.named("binlog_expire_logs_seconds").as_u64();
-        if seconds > 0 && globals.named("binlog_expire_logs_auto_purge").as_bool() {
+        let settings = globals.snapshot();
+        let seconds = settings.purge.binlog_expire_logs_seconds;
+        if seconds > 0 && settings.purge.binlog_expire_logs_auto_purge {
             // A clock that is set forward makes nothing older than the time that has passed since the start.
             let passed = clock.monotonic().saturating_sub(start.1).as_micros() as u64;
             let now = clock.now().0.min(start.0.0.saturating_add(passed));
             let before = now.saturating_sub(seconds * 1_000_000);
             report(log.purge_before(UnixMicros(before)).await);
         }
-        let limit = globals.named("binlog_space_limit").as_u64();
+        let limit = settings.purge.binlog_space_limit;
         if limit > 0 {
             report(log.purge_to_size(limit).await);
         }
-        if !globals.named("log_replica_updates").as_bool() && services.replicates() {
+        if !settings.start.log_replica_updates && services.replicates() {
             let last = log.file_name(log.durable_end().file);
             report(log.purge_to(&last).await);
         }

@@ -20,14 +20,14 @@ use sql::services::{
     Activity, BinaryLogFile, BinaryLogStatus, BinlogEventRow, BinlogEventsQuery, ChannelWork, FilterRule, Process,
     PurgeBinaryLogs, ReplicaHost, ReplicaStatusRow,
 };
-use sql::settings::{Globals, SettingValue};
+use sql::settings::{Change, Globals, RoleChange, ServerState, SettingId, SettingValue};
 use wire::auth;
 
 use crate::core::End;
 use crate::{prepared, replication};
 
 pub(crate) use logs::purge_automatically;
-pub(crate) use settings::{MEMORY_SETTINGS, apply_at_start, apply_memory, commit_settings, start_semi_sync};
+pub(crate) use settings::{apply_at_start, commit_settings, start_semi_sync, tell_memory};
 
 /// The server's side of [`Services`].
 pub(crate) struct ServerServices {
@@ -51,6 +51,55 @@ pub(crate) struct Parts {
 }
 
 impl ServerServices {
+    fn change_filter_of_all(&self, id: SettingId, text: &str) -> Result<(), SqlError> {
+        self.channels().check_filter()?;
+        ReplicationFilter::check(id, text)?;
+        if self.parts.engine.is_follower() && !text.is_empty() {
+            return Err(replication::no_filters_of_a_copy());
+        }
+        self.channels().filter_changed(id);
+        Ok(())
+    }
+
+    async fn change_role(&self, change: RoleChange) -> Result<(), SqlError> {
+        let Parts { engine, globals, role, .. } = &self.parts;
+        match change {
+            RoleChange::gtid_slave_pos(position) => {
+                self.channels().check_stopped()?;
+                let _role = role.lock().await;
+                replication::set_gtid_slave_pos(engine, globals, &position).await
+            }
+            RoleChange::gtid_purged(set) => {
+                let _role = role.lock().await;
+                replication::set_gtid_purged(engine, globals, &set).await
+            }
+            RoleChange::sql_replica_skip_counter(count) if engine.is_follower() && count > 0 => {
+                Err(replication::nothing_is_skipped_in_a_copy())
+            }
+            RoleChange::sql_replica_skip_counter(_) => self.channels().check_one_stopped(),
+            RoleChange::read_only(true) | RoleChange::super_read_only(true) => Ok(()),
+            RoleChange::read_only(false) | RoleChange::super_read_only(false) => self.make_writable().await,
+        }
+    }
+
+    /// A follower becomes a source.
+    async fn make_writable(&self) -> Result<(), SqlError> {
+        let Parts { engine, globals, role, .. } = &self.parts;
+        if !engine.is_follower() {
+            return Ok(());
+        }
+        let _role = role.lock().await;
+        // It was at its recovery.
+        if !engine.is_follower() {
+            return Ok(());
+        }
+        replication::become_source(engine, self.follower(), globals).await?;
+        match self.shared() {
+            Some(shared) => prepared::adopt(&shared.sql).await,
+            None => Ok(()),
+        }
+    }
+
     pub(crate) fn new(parts: Parts) -> Arc<Self> {
         Arc::new_cyclic(|this| ServerServices { parts, shared: OnceLock::new(), this: this.clone() })
     }
@@ -124,66 +173,34 @@ impl Services for ServerServices {
         status::lines(&self.parts, self.shared().as_deref())
     }
 
-    fn apply_setting<'a>(&'a self, name: &'static str, value: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
-        settings::apply(&self.parts.engine, name, value);
-        settings::apply_memory(self.parts.registry.memory(), name, value);
-        replication::apply_setting(self.follower(), name, value);
-        if name == "gtid_slave_pos" {
-            return Box::pin(async {
-                self.channels().check_stopped()?;
-                let _role = self.parts.role.lock().await;
-                replication::set_gtid_slave_pos(&self.parts.engine, &self.parts.globals, value.as_str()).await
-            });
-        }
-        if ReplicationFilter::is_rule(name) {
-            let checked = self.channels().check_filter();
-            let checked = checked.and_then(|()| ReplicationFilter::check(name, value.as_str()));
-            let checked = checked.and_then(|()| match self.parts.engine.is_follower() && !value.as_str().is_empty() {
-                true => Err(replication::no_filters_of_a_copy()),
-                false => {
-                    self.channels().filter_changed(name);
-                    Ok(())
-                }
-            });
-            return Box::pin(std::future::ready(checked));
-        }
-        if name == "sql_replica_skip_counter" && self.parts.engine.is_follower() && value.as_u64() > 0 {
-            return Box::pin(std::future::ready(Err(replication::nothing_is_skipped_in_a_copy())));
-        }
-        if name == "sql_replica_skip_counter" {
-            return Box::pin(std::future::ready(self.channels().check_one_stopped()));
-        }
-        if name == "gtid_purged" {
-            return Box::pin(async {
-                let _role = self.parts.role.lock().await;
-                replication::set_gtid_purged(&self.parts.engine, &self.parts.globals, value.as_str()).await
-            });
-        }
-        let makes_writable = matches!(name, "read_only" | "super_read_only") && !value.as_bool();
-        if !makes_writable || !self.parts.engine.is_follower() {
-            return Box::pin(std::future::ready(Ok(())));
-        }
-        Box::pin(async {
-            let _role = self.parts.role.lock().await;
-            // It was at its recovery.
-            if !self.parts.engine.is_follower() {
-                return Ok(());
+    fn apply_setting(&self, id: SettingId, change: Change) -> BoxFuture<'_, Result<(), SqlError>> {
+        let engine = &self.parts.engine;
+        match change {
+            Change::commit(change) => settings::tell_commits(engine, change),
+            Change::engine(change) => settings::tell_engine(engine, change),
+            Change::filters(change) => {
+                return Box::pin(std::future::ready(self.change_filter_of_all(id, change.text())));
             }
-            replication::become_source(&self.parts.engine, self.follower(), &self.parts.globals).await?;
-            match self.shared() {
-                Some(shared) => prepared::adopt(&shared.sql).await,
-                None => Ok(()),
-            }
-        })
+            Change::follower(change) => replication::tell(self.follower(), change),
+            Change::memory(change) => settings::tell_memory(self.parts.registry.memory(), change),
+            Change::role(change) => return Box::pin(self.change_role(change)),
+            Change::semi_sync(change) => settings::tell_semi_sync(engine.semi_sync(), change),
+        }
+        Box::pin(std::future::ready(Ok(())))
     }
 
-    fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
-        let given = |name: &str| self.parts.globals.named(name);
-        match name {
-            // Where none is given: as in MySQL no host, and the port that is served.
-            "report_host" if given(name).as_str().is_empty() => Some(SettingValue::Null),
-            "report_port" if given(name).as_u64() == 0 => Some(given("port")),
-            _ => settings::computed(&self.parts.engine, name),
+    fn server_state(&self, state: ServerState) -> SettingValue {
+        let engine = &self.parts.engine;
+        let start = &self.parts.globals.now().start;
+        match state {
+            ServerState::GtidExecuted => SettingValue::text(engine.gtid_executed().to_string()),
+            ServerState::GtidOwned => settings::owned(engine),
+            ServerState::GtidSlavePos => settings::maria_position(engine),
+            ServerState::GtidPurged => SettingValue::text(engine.log().gtid_purged().to_string()),
+            ServerState::ReportHost if start.report_host.is_empty() => SettingValue::Null,
+            ServerState::ReportHost => SettingValue::Text(start.report_host.clone()),
+            ServerState::ReportPort if start.report_port == 0 => SettingValue::UInt(start.port.into()),
+            ServerState::ReportPort => SettingValue::UInt(start.report_port.into()),
         }
     }
 

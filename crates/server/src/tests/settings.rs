@@ -33,6 +33,20 @@ fn max_binlog_size() {
 }
 
 #[test]
+fn what_is_given_at_the_start_counts() {
+    test(async |dir| {
+        let mut options = dir.options();
+        options.set.push("temptable_max_ram=2M".to_owned());
+        let server = Server::start(&options).await.unwrap();
+        let mut client = connect(&server, "root", "").await.unwrap();
+        client.query("CREATE DATABASE d").await.unwrap();
+        client.query("CREATE TEMPORARY TABLE d.t (x LONGTEXT)").await.unwrap();
+        assert_eq!(error_of(&mut client, "INSERT INTO d.t VALUES (REPEAT('x', 3000000))").await, 1114);
+        server.shutdown().await.unwrap();
+    });
+}
+
+#[test]
 fn max_binlog_cache_size() {
     test(async |dir| {
         let (server, mut client) = started(&dir).await;

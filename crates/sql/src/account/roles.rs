@@ -139,7 +139,7 @@ pub(crate) fn effective(catalog: &Catalog, session: &SessionInfo, globals: &Glob
     let own = Account { literal_databases: globals.partial_revokes(), ..own };
     match &session.active_roles[..] {
         [] => own,
-        active => with_roles(catalog, own, active, &mandatory(catalog, globals.named("mandatory_roles").as_str())),
+        active => with_roles(catalog, own, active, &mandatory(catalog, &globals.now().accounts.mandatory_roles)),
     }
 }
 

@@ -180,23 +180,43 @@ pub struct Warnings {
     inner: Mutex<WarningList>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct WarningList {
     kept: Vec<Warning>,
     count: u64,
     /// Columns and codes that are warned of once in a statement.
     once: HashSet<(String, u16)>,
+    /// `max_error_count`
+    kept_max: usize,
+    /// `sql_notes`
+    has_notes: bool,
+}
+
+impl Default for WarningList {
+    fn default() -> Self {
+        let (kept, once) = (Vec::new(), HashSet::new());
+        WarningList { kept, count: 0, once, kept_max: Warnings::KEPT_MAX, has_notes: true }
+    }
 }
 
 impl Warnings {
     /// `max_error_count`'s default.
     pub const KEPT_MAX: usize = 1024;
 
+    /// Keeps so many from here on, and notes only if they are wanted; those that are not do not count.
+    pub fn keep(&mut self, kept_max: usize, has_notes: bool) {
+        let list = self.inner.get_mut();
+        (list.kept_max, list.has_notes) = (kept_max, has_notes);
+    }
+
     /// Adds one.
     pub fn push(&self, level: WarningLevel, code: codes::Code, message: impl Into<String>) {
         let mut list = self.inner.lock();
+        if level == WarningLevel::Note && !list.has_notes {
+            return;
+        }
         list.count += 1;
-        if list.kept.len() < Self::KEPT_MAX {
+        if list.kept.len() < list.kept_max {
             list.kept.push(Warning { level, code: code.0, message: message.into() });
         }
     }
@@ -225,16 +245,23 @@ impl Warnings {
 
     /// Adds those of another list, of which nothing is left.
     pub fn append(&self, other: &Warnings) {
-        let other = std::mem::take(&mut *other.inner.lock());
+        let mut other = std::mem::take(&mut *other.inner.lock());
         let mut list = self.inner.lock();
+        if !list.has_notes {
+            let before = other.kept.len();
+            other.kept.retain(|warning| warning.level != WarningLevel::Note);
+            other.count -= (before - other.kept.len()) as u64;
+        }
         list.count += other.count;
-        let room = Self::KEPT_MAX.saturating_sub(list.kept.len());
+        let room = list.kept_max.saturating_sub(list.kept.len());
         list.kept.extend(other.kept.into_iter().take(room));
     }
 
-    /// Takes those that were kept; nothing is left.
+    /// Takes those that were kept; nothing is left but what is to be kept of those to come.
     pub fn take(&self) -> Vec<Warning> {
-        std::mem::take(&mut *self.inner.lock()).kept
+        let mut list = self.inner.lock();
+        let (kept_max, has_notes) = (list.kept_max, list.has_notes);
+        std::mem::replace(&mut *list, WarningList { kept_max, has_notes, ..WarningList::default() }).kept
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Source<'a> {
 
     /// The roles that everybody has.
     pub(super) fn mandatory_roles(&self) -> Vec<UserName> {
-        account::mandatory(&self.catalog, self.shared.globals.named("mandatory_roles").as_str())
+        account::mandatory(&self.catalog, &self.shared.globals.now().accounts.mandatory_roles)
     }
 
     pub(super) fn engine(&self) -> &Engine {

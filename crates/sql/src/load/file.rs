@@ -90,8 +90,8 @@ impl Input {
 
 /// The only folder of which files may be read; `None` if there is none, empty for any.
 pub(crate) fn permitted_folder(globals: &Globals) -> Option<String> {
-    let folder = globals.named("secure_file_priv");
-    Some(folder.as_str().to_owned()).filter(|folder| !folder.eq_ignore_ascii_case("NULL"))
+    let folder = globals.now().start.secure_file_priv.clone();
+    Some(folder.to_string()).filter(|folder| !folder.eq_ignore_ascii_case("NULL"))
 }
 
 /// A whole file, for LOAD_FILE.

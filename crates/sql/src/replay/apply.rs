@@ -16,7 +16,7 @@ use crate::exec::batch::BATCH_ROWS;
 
 /// `replica_exec_mode`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum ExecMode {
+pub enum ExecMode {
     /// A row that is not there, or whose key is taken, is an error.
     #[default]
     Strict,
@@ -26,7 +26,7 @@ pub(crate) enum ExecMode {
 
 /// `replica_row_differences`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum OnDifference {
+pub enum OnDifference {
     /// Rows are not compared.
     Ignore,
     /// The log counts.

@@ -7,7 +7,7 @@ use types::decimal::Rounding;
 use types::temporal::{binary, calendar};
 use types::{ColumnDef, ColumnType, Date, DateTime, Decimal, Time, Value};
 
-use super::form::{Form, Fraction, Modes};
+use super::form::{Form, Fraction, TypeConversions};
 use super::text::TextConvert;
 
 /// How values of one column of the log become ours.
@@ -59,7 +59,7 @@ pub(super) enum Refused {
 
 impl Convert {
     /// From a form that may become the other.
-    pub(super) fn new(source: &ColumnMeta, from: Form, to: Form, column: &ColumnDef, modes: Modes) -> Self {
+    pub(super) fn new(source: &ColumnMeta, from: Form, to: Form, column: &ColumnDef, modes: TypeConversions) -> Self {
         match (from, to) {
             (Form::String(from), Form::String(to)) => {
                 Convert::Text(TextConvert::new(source, from, to, column, modes.lossy))

@@ -23,15 +23,15 @@ use types::CollationId;
 
 use crate::expr::pattern::like;
 use crate::parse::ast::{Ddl, Statement, TableName};
-use crate::settings::{Globals, SettingValue, find_or_suggest};
+use crate::settings::{FilterChange, Globals, SettingId, SettingValue};
 
 /// The rules that one channel has instead of those of all, by the names of the settings (`replicate_do_db`). An empty one is a rule too: the
 /// channel has none of that kind.
 pub type ChannelRules = BTreeMap<String, String>;
 
-/// What the setting of that name is for a channel.
-pub fn channel_rule(globals: &Globals, own: &ChannelRules, name: &str) -> String {
-    own.get(name).cloned().unwrap_or_else(|| globals.named(name).as_str().to_owned())
+/// What a setting of this family is for a channel.
+pub fn channel_rule(globals: &Globals, own: &ChannelRules, rule: SettingId) -> String {
+    own.get(rule.name()).cloned().unwrap_or_else(|| globals.get(rule).as_str().to_owned())
 }
 
 /// A table, or a pattern of tables, with its database.
@@ -42,15 +42,30 @@ struct Qualified {
 }
 
 /// The settings of this family, in MySQL's order.
-pub const FILTER_RULES: [&str; 7] = [
-    "replicate_do_db",
-    "replicate_ignore_db",
-    "replicate_do_table",
-    "replicate_ignore_table",
-    "replicate_wild_do_table",
-    "replicate_wild_ignore_table",
-    "replicate_rewrite_db",
+pub const FILTER_RULES: [SettingId; 7] = [
+    SettingId::replicate_do_db,
+    SettingId::replicate_ignore_db,
+    SettingId::replicate_do_table,
+    SettingId::replicate_ignore_table,
+    SettingId::replicate_wild_do_table,
+    SettingId::replicate_wild_ignore_table,
+    SettingId::replicate_rewrite_db,
 ];
+
+impl FilterChange {
+    /// What the rule becomes, whichever it is.
+    pub fn text(&self) -> &str {
+        match self {
+            FilterChange::replicate_do_db(text)
+            | FilterChange::replicate_ignore_db(text)
+            | FilterChange::replicate_do_table(text)
+            | FilterChange::replicate_ignore_table(text)
+            | FilterChange::replicate_wild_do_table(text)
+            | FilterChange::replicate_wild_ignore_table(text)
+            | FilterChange::replicate_rewrite_db(text) => text,
+        }
+    }
+}
 
 /// Places in [`FILTER_RULES`].
 #[derive(Clone, Copy)]
@@ -109,16 +124,16 @@ impl ReplicationFilter {
     /// # Errors
     /// 1231 for a value that is no list of what it is to be.
     pub fn of(globals: &Globals, own: &ChannelRules) -> Result<Self, SqlError> {
-        let text = |name: &str| channel_rule(globals, own, name);
-        let tables = |name: &str| parse_tables(name, &text(name));
+        let text = |rule: SettingId| channel_rule(globals, own, rule);
+        let tables = |rule: SettingId| parse_tables(rule, &text(rule));
         Ok(ReplicationFilter {
-            do_db: items(&text("replicate_do_db")),
-            ignore_db: items(&text("replicate_ignore_db")),
-            do_table: tables("replicate_do_table")?,
-            ignore_table: tables("replicate_ignore_table")?,
-            wild_do_table: tables("replicate_wild_do_table")?,
-            wild_ignore_table: tables("replicate_wild_ignore_table")?,
-            rewrite_db: parse_rewrites("replicate_rewrite_db", &text("replicate_rewrite_db"))?,
+            do_db: items(&text(SettingId::replicate_do_db)),
+            ignore_db: items(&text(SettingId::replicate_ignore_db)),
+            do_table: tables(SettingId::replicate_do_table)?,
+            ignore_table: tables(SettingId::replicate_ignore_table)?,
+            wild_do_table: tables(SettingId::replicate_wild_do_table)?,
+            wild_ignore_table: tables(SettingId::replicate_wild_ignore_table)?,
+            rewrite_db: parse_rewrites(SettingId::replicate_rewrite_db, &text(SettingId::replicate_rewrite_db))?,
             uses: Arc::default(),
         })
     }
@@ -130,14 +145,14 @@ impl ReplicationFilter {
     }
 
     /// Whether a setting is one of this family.
-    pub fn is_rule(name: &str) -> bool {
-        FILTER_RULES.contains(&name)
+    pub fn is_rule(id: SettingId) -> bool {
+        FILTER_RULES.contains(&id)
     }
 
     /// The value of such a setting as MySQL's tables show it.
-    pub fn shown(name: &str, value: &str) -> String {
-        match parse_rewrites(name, value) {
-            Ok(pairs) if name == "replicate_rewrite_db" => {
+    pub fn shown(rule: SettingId, value: &str) -> String {
+        match parse_rewrites(rule, value) {
+            Ok(pairs) if rule == SettingId::replicate_rewrite_db => {
                 pairs.iter().map(|(from, to)| format!("({from},{to})")).collect::<Vec<_>>().join(",")
             }
             _ => items(value).join(","),
@@ -148,11 +163,11 @@ impl ReplicationFilter {
     ///
     /// # Errors
     /// 1231 if not.
-    pub fn check(name: &str, value: &str) -> Result<(), SqlError> {
-        match name {
-            "replicate_do_db" | "replicate_ignore_db" => Ok(()),
-            "replicate_rewrite_db" => parse_rewrites(name, value).map(drop),
-            _ => parse_tables(name, value).map(drop),
+    pub fn check(rule: SettingId, value: &str) -> Result<(), SqlError> {
+        match rule {
+            SettingId::replicate_do_db | SettingId::replicate_ignore_db => Ok(()),
+            SettingId::replicate_rewrite_db => parse_rewrites(rule, value).map(drop),
+            _ => parse_tables(rule, value).map(drop),
         }
     }
 
@@ -257,31 +272,28 @@ fn items(text: &str) -> Vec<String> {
     text.split(',').map(str::trim).filter(|item| !item.is_empty()).map(str::to_owned).collect()
 }
 
-fn parse_tables(name: &str, text: &str) -> Result<Vec<Qualified>, SqlError> {
+fn parse_tables(rule: SettingId, text: &str) -> Result<Vec<Qualified>, SqlError> {
     let table = |item: String| match item.split_once('.') {
         Some((schema, table)) if !schema.is_empty() && !table.is_empty() => {
             Ok(Qualified { schema: schema.to_owned(), table: table.to_owned() })
         }
-        _ => Err(wrong_value(name, text)),
+        _ => Err(wrong_value(rule, text)),
     };
     items(text).into_iter().map(table).collect()
 }
 
-fn parse_rewrites(name: &str, text: &str) -> Result<Vec<(String, String)>, SqlError> {
+fn parse_rewrites(rule: SettingId, text: &str) -> Result<Vec<(String, String)>, SqlError> {
     let rewrite = |item: String| match item.split_once("->") {
         Some((from, to)) if !from.trim().is_empty() && !to.trim().is_empty() => {
             Ok((from.trim().to_owned(), to.trim().to_owned()))
         }
-        _ => Err(wrong_value(name, text)),
+        _ => Err(wrong_value(rule, text)),
     };
     items(text).into_iter().map(rewrite).collect()
 }
 
-fn wrong_value(name: &str, text: &str) -> SqlError {
-    match find_or_suggest(name) {
-        Ok(id) => id.setting().wrong_value(&SettingValue::text(text)),
-        Err(error) => error,
-    }
+fn wrong_value(rule: SettingId, text: &str) -> SqlError {
+    rule.setting().wrong_value(&SettingValue::text(text))
 }
 
 /// Where accounts and privileges are in MySQL and MariaDB: statements about them change these tables there.
@@ -324,9 +336,9 @@ mod tests {
     use super::*;
     use crate::parse::{ParseContext, parse_one};
 
-    fn filter(rules: &[(&str, &str)]) -> ReplicationFilter {
+    fn filter(rules: &[(SettingId, &str)]) -> ReplicationFilter {
         let globals = Globals::default();
-        rules.iter().for_each(|(name, value)| globals.configure(name, value).unwrap());
+        rules.iter().for_each(|(rule, value)| globals.configure(*rule, value).unwrap());
         ReplicationFilter::of(&globals, &ChannelRules::new()).unwrap()
     }
 
@@ -337,14 +349,14 @@ mod tests {
 
     #[test]
     fn databases() {
-        let only = filter(&[("replicate_do_db", "a, b")]);
+        let only = filter(&[(SettingId::replicate_do_db, "a, b")]);
         assert!(only.wants_rows("a", "t") && !only.wants_rows("c", "t"));
         assert!(wants(&only, "a", "INSERT INTO c.t VALUES (1)"), "a statement goes by the default database");
         assert!(!wants(&only, "c", "INSERT INTO a.t VALUES (1)"));
         assert!(wants(&only, "c", "CREATE DATABASE a") && !wants(&only, "a", "DROP DATABASE c"));
         assert!(!wants(&only, "", "CREATE TABLE a.t (id INT)") && !wants(&only, "", "CREATE USER u"));
         assert!(wants(&only, "c", "XA COMMIT 'x'"), "its first phase may have had rows of others");
-        let but = filter(&[("replicate_ignore_db", "c")]);
+        let but = filter(&[(SettingId::replicate_ignore_db, "c")]);
         assert!(wants(&but, "", "CREATE TABLE c.t (id INT)") && wants(&but, "", "CREATE USER u"));
         assert!(but.wants_rows("a", "t") && !but.wants_rows("c", "t"));
         assert!(filter(&[]).is_empty() && filter(&[]).wants_rows("c", "t"));
@@ -353,10 +365,10 @@ mod tests {
     #[test]
     fn rules_of_a_channel() {
         let globals = Globals::default();
-        globals.configure("replicate_do_db", "a").unwrap();
-        globals.configure("replicate_ignore_table", "a.t").unwrap();
-        let own = [("replicate_do_db", "b"), ("replicate_rewrite_db", "c->b")];
-        let own: ChannelRules = own.map(|(name, value)| (name.to_owned(), value.to_owned())).into();
+        globals.configure(SettingId::replicate_do_db, "a").unwrap();
+        globals.configure(SettingId::replicate_ignore_table, "a.t").unwrap();
+        let own = [(SettingId::replicate_do_db, "b"), (SettingId::replicate_rewrite_db, "c->b")];
+        let own: ChannelRules = own.map(|(rule, value)| (rule.name().to_owned(), value.to_owned())).into();
         let filter = ReplicationFilter::of(&globals, &own).unwrap();
         assert!(filter.wants_rows("b", "t") && !filter.wants_rows("a", "u"), "one takes the place of the other");
         assert_eq!(filter.rewritten("c"), "b");
@@ -367,26 +379,26 @@ mod tests {
 
     #[test]
     fn tables() {
-        let only = filter(&[("replicate_do_table", "d.t,d.u")]);
+        let only = filter(&[(SettingId::replicate_do_table, "d.t,d.u")]);
         assert!(only.wants_rows("d", "u") && !only.wants_rows("d", "v"));
         assert!(wants(&only, "d", "UPDATE v, u SET v.n = 1"), "one of them is enough");
         assert!(wants(&only, "", "DROP TABLE d.t") && !wants(&only, "e", "TRUNCATE t"));
         assert!(wants(&only, "d", "DELETE x FROM v, t AS x WHERE v.id = x.id"));
         assert!(!wants(&only, "d", "DELETE v FROM v, t AS x WHERE v.id = x.id"));
-        let but = filter(&[("replicate_ignore_table", "d.t")]);
+        let but = filter(&[(SettingId::replicate_ignore_table, "d.t")]);
         assert!(but.wants_rows("d", "u") && !but.wants_rows("d", "t"));
         assert!(wants(&but, "d", "CREATE TABLE u AS SELECT * FROM t") && !wants(&but, "d", "RENAME TABLE t TO u"));
     }
 
     #[test]
     fn patterns() {
-        let only = filter(&[("replicate_wild_do_table", r"d%.t\_%"), ("replicate_do_table", "e.x")]);
+        let only = filter(&[(SettingId::replicate_wild_do_table, r"d%.t\_%"), (SettingId::replicate_do_table, "e.x")]);
         assert!(
             !wants(&only, "d", "CREATE USER u")
-                && wants(&filter(&[("replicate_do_table", "mysql.user")]), "d", "DROP USER u")
+                && wants(&filter(&[(SettingId::replicate_do_table, "mysql.user")]), "d", "DROP USER u")
         );
         assert!(only.wants_rows("d2", "t_1") && !only.wants_rows("d2", "tx1") && only.wants_rows("e", "x"));
-        let but = filter(&[("replicate_wild_ignore_table", "tmp%.%")]);
+        let but = filter(&[(SettingId::replicate_wild_ignore_table, "tmp%.%")]);
         assert!(!but.wants_rows("tmp1", "t") && but.wants_rows("d", "t"));
         assert!(!wants(&but, "", "CREATE DATABASE tmp7") && wants(&but, "", "CREATE DATABASE d"));
     }
@@ -394,8 +406,11 @@ mod tests {
     #[test]
     fn what_matches_is_counted() {
         let uses = Arc::new(RuleUses::default());
-        let rules =
-            [("replicate_do_db", "d,e"), ("replicate_wild_ignore_table", "d.t%"), ("replicate_rewrite_db", "a->e")];
+        let rules = [
+            (SettingId::replicate_do_db, "d,e"),
+            (SettingId::replicate_wild_ignore_table, "d.t%"),
+            (SettingId::replicate_rewrite_db, "a->e"),
+        ];
         let filter = filter(&rules).counted_by(uses.clone());
         let copy = filter.clone();
         let all = || (0..FILTER_RULES.len()).map(|rule| uses.count(rule)).collect::<Vec<_>>();
@@ -408,12 +423,12 @@ mod tests {
 
     #[test]
     fn other_names() {
-        let filter = filter(&[("replicate_rewrite_db", "a->b, c -> d")]);
+        let filter = filter(&[(SettingId::replicate_rewrite_db, "a->b, c -> d")]);
         assert_eq!((filter.rewritten("a"), filter.rewritten("c"), filter.rewritten("e")), ("b", "d", "e"));
-        assert!(ReplicationFilter::check("replicate_rewrite_db", "a").is_err());
-        assert!(ReplicationFilter::check("replicate_do_table", "a").is_err());
-        assert_eq!(ReplicationFilter::shown("replicate_rewrite_db", "a->b, c -> d"), "(a,b),(c,d)");
-        assert_eq!(ReplicationFilter::shown("replicate_do_db", "a , b"), "a,b");
-        assert!(ReplicationFilter::check("replicate_wild_do_table", "a.%,b.c").is_ok());
+        assert!(ReplicationFilter::check(SettingId::replicate_rewrite_db, "a").is_err());
+        assert!(ReplicationFilter::check(SettingId::replicate_do_table, "a").is_err());
+        assert_eq!(ReplicationFilter::shown(SettingId::replicate_rewrite_db, "a->b, c -> d"), "(a,b),(c,d)");
+        assert_eq!(ReplicationFilter::shown(SettingId::replicate_do_db, "a , b"), "a,b");
+        assert!(ReplicationFilter::check(SettingId::replicate_wild_do_table, "a.%,b.c").is_ok());
     }
 }

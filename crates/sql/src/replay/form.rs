@@ -13,7 +13,7 @@ use types::ColumnType;
 
 /// `replica_type_conversions`
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Modes {
+pub struct TypeConversions {
     /// Values may be cut, rounded, or moved into the column's range.
     pub(super) lossy: bool,
     /// The column here may be of a larger type.
@@ -22,7 +22,7 @@ pub(crate) struct Modes {
     pub(super) unsigned: Option<bool>,
 }
 
-impl Modes {
+impl TypeConversions {
     /// Reads the setting.
     pub(crate) fn parse(setting: &str) -> Self {
         let has = |word: &str| setting.split(',').any(|one| one == word);
@@ -31,7 +31,7 @@ impl Modes {
             (false, true) => Some(true),
             (false, false) => None,
         };
-        Modes { lossy: has("ALL_LOSSY"), non_lossy: has("ALL_NON_LOSSY"), unsigned }
+        TypeConversions { lossy: has("ALL_LOSSY"), non_lossy: has("ALL_NON_LOSSY"), unsigned }
     }
 
     /// Whether a column may be smaller than its source's (`Greater`), or larger (`Less`).
@@ -140,7 +140,7 @@ impl Form {
     }
 
     /// Whether values of this form may become values of a column of ours.
-    pub(super) fn may_become(self, ours: Form, modes: Modes) -> bool {
+    pub(super) fn may_become(self, ours: Form, modes: TypeConversions) -> bool {
         use Form::*;
         match (self, ours) {
             (Int(a), Int(b)) | (Bit(a), Bit(b)) | (Enum(a), Enum(b)) | (Set(a), Set(b)) => modes.allow(a.cmp(&b)),

@@ -9,7 +9,7 @@ use types::ColumnDef;
 use types::schema::{GENERATED_PK_COLUMN, same_name};
 
 use super::convert::Convert;
-use super::form::{Form, Modes, cannot_convert};
+use super::form::{Form, TypeConversions, cannot_convert};
 use super::image::{Slot, bit};
 use crate::bind::Binder;
 use crate::bind::scope::no_such_table;
@@ -22,7 +22,7 @@ use crate::write::ImageMaker;
 #[derive(Debug)]
 pub(crate) struct MappedTable {
     catalog_version: u64,
-    modes: Modes,
+    modes: TypeConversions,
     pub(super) map: Arc<TableMap>,
     pub(super) table: Arc<Table>,
     pub(super) foreign: Option<ForeignKeys>,
@@ -58,7 +58,11 @@ pub(super) enum Rest<'a> {
 
 impl MappedTable {
     /// Finds a table of a log here: 1146 if it is not there, 1677 if its columns cannot be brought into ours.
-    pub(crate) fn new(map: &Arc<TableMap>, context: &PlanContext<'_>, modes: Modes) -> Result<Self, SqlError> {
+    pub(crate) fn new(
+        map: &Arc<TableMap>,
+        context: &PlanContext<'_>,
+        modes: TypeConversions,
+    ) -> Result<Self, SqlError> {
         let table = context.catalog.base_table(&map.schema, &map.table);
         let table = table.ok_or_else(|| no_such_table(&map.schema, &map.table))?.clone();
         let foreign = ForeignKeys::of(context.catalog, &table, true);
@@ -92,7 +96,7 @@ impl MappedTable {
     }
 
     /// Whether it is what a TABLE_MAP means now.
-    pub(crate) fn holds(&self, map: &TableMap, catalog: &Catalog, modes: Modes) -> bool {
+    pub(crate) fn holds(&self, map: &TableMap, catalog: &Catalog, modes: TypeConversions) -> bool {
         self.catalog_version == catalog.version()
             && self.modes == modes
             && (std::ptr::eq(&*self.map, map) || *self.map == *map)
@@ -174,7 +178,13 @@ fn lacks_generated_key(map: &TableMap, table: &Table) -> bool {
 }
 
 impl MappedColumn {
-    fn new(map: &TableMap, table: &Table, number: usize, shift: usize, modes: Modes) -> Result<Self, SqlError> {
+    fn new(
+        map: &TableMap,
+        table: &Table,
+        number: usize,
+        shift: usize,
+        modes: TypeConversions,
+    ) -> Result<Self, SqlError> {
         let def = &table.def.columns[number];
         let source = number.checked_sub(shift).filter(|&source| source < map.columns.len());
         let mut convert = Convert::Copy;

@@ -48,9 +48,10 @@ use binlog::event::TableMap;
 use engine::Catalog;
 
 pub use apply::RowDifferences;
-pub(crate) use apply::{ApplyModes, ExecMode, OnDifference, apply_event};
+pub(crate) use apply::{ApplyModes, apply_event};
+pub use apply::{ExecMode, OnDifference};
 pub use filter::{ChannelRules, FILTER_RULES, ReplicationFilter, RuleUses, channel_rule};
-pub(crate) use form::Modes;
+pub use form::TypeConversions;
 pub use keys::RowKeys;
 pub(crate) use keys::add_keys;
 pub(crate) use mapping::MappedTable;
@@ -67,7 +68,7 @@ pub(crate) struct ReplayTables {
 
 impl ReplayTables {
     /// What is known of a table, if it still holds.
-    pub(crate) fn get(&self, map: &TableMap, catalog: &Catalog, modes: Modes) -> Option<Arc<MappedTable>> {
+    pub(crate) fn get(&self, map: &TableMap, catalog: &Catalog, modes: TypeConversions) -> Option<Arc<MappedTable>> {
         self.tables.get(&map.table_id).filter(|known| known.holds(map, catalog, modes)).cloned()
     }
 

@@ -8,7 +8,6 @@ use engine::AccountsVersion;
 use super::Session;
 use crate::account::{Account, Usage, of_session, with_roles};
 use crate::parse::ast::{Admin, SetItem, Statement};
-use crate::settings::SettingValue;
 
 /// The account as of one version of the accounts.
 #[derive(Debug, Default)]
@@ -16,7 +15,7 @@ pub(super) struct AccountCache {
     version: Option<AccountsVersion>,
     account: Arc<Account>,
     /// `mandatory_roles` then, if there are active roles.
-    mandatory: Option<SettingValue>,
+    mandatory: Option<Arc<str>>,
     /// `partial_revokes` then.
     partial_revokes: bool,
     /// Where its statements are counted, if it has limits.
@@ -42,7 +41,7 @@ impl Session {
         }
         let engine = &self.shared.engine;
         let active = &self.info.active_roles;
-        let mandatory = (!active.is_empty()).then(|| self.shared.globals.named("mandatory_roles"));
+        let mandatory = (!active.is_empty()).then(|| self.shared.globals.now().accounts.mandatory_roles.clone());
         let is_known = self.account.version.as_ref().is_some_and(|version| engine.has_accounts(version));
         let partial_revokes = self.shared.globals.partial_revokes();
         if is_known && self.account.mandatory == mandatory && self.account.partial_revokes == partial_revokes {
@@ -53,7 +52,7 @@ impl Session {
         let account = of_session(&catalog, name).unwrap_or_else(|| Account::new(name, "", ""));
         let account = Account { literal_databases: partial_revokes, ..account };
         let usage = self.shared.usage.of(&account);
-        let names = mandatory.as_ref().map_or("", SettingValue::as_str);
+        let names = mandatory.as_ref().map_or("", |names| &**names);
         let account = Arc::new(with_roles(&catalog, account, active, &crate::account::mandatory(&catalog, names)));
         let version = Some(catalog.accounts_version());
         self.account = AccountCache { version, account, mandatory, partial_revokes, usage };

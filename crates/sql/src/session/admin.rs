@@ -24,7 +24,7 @@ impl Session {
             Admin::ReplicationFilter { rules, channel } => {
                 self.replication_admin().await?;
                 for (name, value) in rules {
-                    ReplicationFilter::check(name, value)?;
+                    ReplicationFilter::check(find_or_suggest(name)?, value)?;
                 }
                 if let Some(channel) = self.channel(channel) {
                     services.change_channel_filter(channel, rules.iter().cloned().collect()).await?;
@@ -130,7 +130,7 @@ impl Session {
 
     /// The channel that a statement means: the one that it names, or the session's (MariaDB's `default_master_connection`).
     pub(crate) fn channel(&self, named: &ChannelName) -> ChannelName {
-        let session = || Some(self.settings.named("default_master_connection").as_str().to_lowercase());
+        let session = || Some(self.settings.default_master_connection.to_lowercase());
         named.clone().or_else(|| session().filter(|name| !name.is_empty()))
     }
 

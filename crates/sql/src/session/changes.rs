@@ -6,7 +6,7 @@ use binlog::GtidSet;
 use engine::Commit;
 
 use super::Session;
-use crate::settings::{self, SettingId};
+use crate::settings::SettingId;
 
 /// One change, as OK packets have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,15 +54,9 @@ impl Changes {
 
     pub(super) fn setting(&mut self, id: SettingId) {
         self.state = true;
-        self.is_state_hidden |= id.setting().name == "session_track_state_change";
+        self.is_state_hidden |= id == SettingId::session_track_state_change;
         if !self.settings.contains(&id) {
             self.settings.push(id);
-        }
-    }
-
-    pub(super) fn named_setting(&mut self, name: &str) {
-        if let Some(id) = settings::find(name) {
-            self.setting(id);
         }
     }
 
@@ -91,17 +85,17 @@ impl Session {
     /// What the last statement changed, as far as the session tracks it.
     pub fn take_changes(&mut self) -> Vec<Change> {
         let mut changes = Vec::new();
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         if !self.changes.settings.is_empty() {
             self.tracked_settings(&mut changes);
         }
-        if self.changes.schema && hot.session_track_schema {
+        if self.changes.schema && settings.session_track_schema {
             changes.push(Change::Schema(self.info.database.clone().unwrap_or_default()));
         }
-        if self.changes.state && hot.session_track_state_change && !self.changes.is_state_hidden {
+        if self.changes.state && settings.session_track_state_change && !self.changes.is_state_hidden {
             changes.push(Change::State);
         }
-        match hot.session_track_gtids {
+        match settings.session_track_gtids {
             TrackGtids::Own if !self.changes.committed.is_empty() => {
                 changes.push(Change::Gtids(self.changes.committed.to_string()));
             }
@@ -117,10 +111,10 @@ impl Session {
 
     /// The settings that were set and are in `session_track_system_variables`, by name.
     fn tracked_settings(&self, changes: &mut Vec<Change>) {
-        let list = self.settings.named("session_track_system_variables").as_str();
+        let list = &self.settings.session_track_system_variables;
         let is_tracked =
             |name: &str| list.split(',').map(str::trim).any(|one| one == "*" || one.eq_ignore_ascii_case(name));
-        let set = self.changes.settings.iter().map(|id| (id.setting().name, *id));
+        let set = self.changes.settings.iter().map(|id| (id.name(), *id));
         let mut set: Vec<_> = set.filter(|(name, _)| is_tracked(name)).collect();
         set.sort_unstable();
         let change = |(name, id)| Change::Variable(name, self.settings.get(id).to_string());

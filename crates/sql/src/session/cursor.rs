@@ -31,7 +31,7 @@ pub struct Cursor {
 impl Session {
     /// A cursor for a statement that is to be executed next.
     pub fn new_cursor(&self) -> Cursor {
-        let (env, budget) = (self.shared.env.clone(), self.settings.hot.limits.table_bytes);
+        let (env, budget) = (self.shared.env.clone(), self.settings.tmp_table_size);
         let (pending, rows) = (RowBatch::new(0), RowStore::new(0, budget));
         let (columns, position) = (Vec::new(), ReadPosition::default());
         Cursor { env, budget, pending, pending_bytes: 0, columns, rows, position }

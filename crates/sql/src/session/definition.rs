@@ -21,6 +21,7 @@ use crate::information_schema::SystemTables;
 use crate::parse::ast::{AlterAction, AlterTable, CreateTable, Ddl, OnDuplicate, RowOrder, Statement, TableName};
 use crate::parse::{self, ParsedStatement};
 use crate::result::{Collected, Outcome};
+use crate::settings::SettingId;
 
 /// How often a definition is planned anew because its tables changed between the plan and the locks.
 const REPLANS_MAX: usize = 10;
@@ -64,7 +65,7 @@ impl Session {
         };
         let next_is_read_only = self.transaction.next.read_only == Some(true);
         let in_read_only = is_temporary && self.transaction.open().map_or(next_is_read_only, |open| open.read_only);
-        match !self.is_applier && (self.settings.hot.transaction_read_only || in_read_only) {
+        match !self.is_applier && (self.settings.transaction_read_only || in_read_only) {
             true => Err(EngineError::ReadOnlyTransaction.into()),
             false => Ok(()),
         }
@@ -73,7 +74,7 @@ impl Session {
     /// OPTIMIZE TABLE: all of a table is written anew. It is a definition, because followers do the same.
     pub(super) async fn rebuild(&mut self, table: &TableName) -> Result<(), SqlError> {
         self.check_no_hold()?;
-        if self.settings.hot.transaction_read_only {
+        if self.settings.transaction_read_only {
             return Err(EngineError::ReadOnlyTransaction.into());
         }
         self.check_writable()?;
@@ -205,20 +206,20 @@ impl Session {
             database: self.info.database.as_deref(),
             sql_mode: self.info.sql_mode,
             character_set: self.info.collation_connection.charset(),
-            collation_server: named_collation(settings.named("collation_server").as_str()),
-            utf8mb4_collation: named_collation(settings.named("default_collation_for_utf8mb4").as_str()),
+            collation_server: settings.collation_server,
+            utf8mb4_collation: settings.default_collation_for_utf8mb4,
             timestamp: (self.now.0 / 1_000_000) as u32,
             microseconds: (self.now.0 % 1_000_000) as u32,
             time_zone: &self.info.time_zone,
-            require_primary_key: settings.named("sql_require_primary_key").as_bool(),
-            foreign_key_checks: settings.hot.foreign_key_checks,
+            require_primary_key: settings.sql_require_primary_key,
+            foreign_key_checks: settings.foreign_key_checks,
             is_logged: self.is_applier,
             is_of_maria: self.replicated.is_of_maria(),
             row_order: None,
             partial_revokes: self.shared.globals.partial_revokes(),
             mandatory_roles: &[],
             reuse_policy: self.reuse_policy(),
-            auto_increment: (settings.hot.auto_increment_increment, settings.hot.auto_increment_offset),
+            auto_increment: (settings.auto_increment_increment, settings.auto_increment_offset),
             warnings,
         }
     }
@@ -230,24 +231,22 @@ impl Session {
 
     /// The session's part of QUERY events; a time of 0 is that of the commit.
     pub(super) fn make_log_context(&self) -> QueryContext {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         // The text in the log is UTF-8, whatever the client's character set was.
-        let client = charsets::default_collation(hot.character_set_client);
+        let client = charsets::default_collation(settings.character_set_client);
         let client = client.filter(|client| client.charset() == Charset::Utf8Mb4).unwrap_or(CollationId::DEFAULT);
-        let zone = match self.settings.named("time_zone").as_str() {
+        let zone = match self.settings.get(SettingId::time_zone).as_str() {
             // The zone of this machine, not of the one that applies the log. An offset needs no table of zones there.
-            "SYSTEM" => match self.settings.named("system_time_zone").as_str() {
+            "SYSTEM" => match self.settings.get(SettingId::system_time_zone).as_str() {
                 "UTC" => "+00:00",
                 zone => zone,
             },
             zone => zone,
         };
-        let checks = if hot.foreign_key_checks { 0 } else { flags2::NO_FOREIGN_KEY_CHECKS };
-        let unique = if hot.unique_checks { 0 } else { flags2::RELAXED_UNIQUE_CHECKS };
-        let server = named_collation(self.settings.named("collation_server").as_str());
+        let checks = if settings.foreign_key_checks { 0 } else { flags2::NO_FOREIGN_KEY_CHECKS };
+        let unique = if settings.unique_checks { 0 } else { flags2::RELAXED_UNIQUE_CHECKS };
         // Both are 65535 at most.
-        let numbering = (hot.auto_increment_increment as u16, hot.auto_increment_offset as u16);
-        let utf8mb4 = named_collation(self.settings.named("default_collation_for_utf8mb4").as_str());
+        let numbering = (settings.auto_increment_increment as u16, settings.auto_increment_offset as u16);
         QueryContext {
             thread_id: self.handle.connection_id.0,
             timestamp: 0,
@@ -255,10 +254,10 @@ impl Session {
             schema: self.info.database.clone().unwrap_or_default(),
             sql_mode: self.info.sql_mode.0,
             flags2: checks | unique,
-            charsets: [client.0, hot.collation_connection.0, server.0],
+            charsets: [client.0, settings.collation_connection.0, settings.collation_server.0],
             time_zone: Some(zone.to_string()),
             auto_increment: (numbering != (1, 1)).then_some(numbering),
-            default_collation_for_utf8mb4: utf8mb4.0,
+            default_collation_for_utf8mb4: settings.default_collation_for_utf8mb4.0,
         }
     }
 
@@ -388,14 +387,14 @@ impl Session {
     /// Whether a statement of a log that is executed is a CREATE TABLE, in a transaction in which rows of the table come next.
     pub(super) fn rows_follow(&self, statement: &Statement) -> bool {
         let Statement::Ddl(Ddl::CreateTable(create)) = statement else { return false };
-        let replays = || self.settings.named("pseudo_replica_mode").as_bool();
+        let replays = || self.settings.pseudo_replica_mode;
         !self.is_applier && (create.options.rows_follow || self.in_transaction() && replays())
     }
 
     /// Such a CREATE TABLE. Here it is a transaction by itself, with a GTID of this server; the rows' is the one that was chosen.
     pub(super) async fn define_before_rows(&mut self, parsed: &ParsedStatement) -> Result<Outcome, SqlError> {
         let Statement::Ddl(definition) = &parsed.statement else { return Ok(Outcome::default()) };
-        if !self.settings.named("pseudo_replica_mode").as_bool() {
+        if !self.settings.pseudo_replica_mode {
             return Err(SqlError::not_supported("CREATE TABLE … START TRANSACTION without pseudo_replica_mode"));
         }
         if self.transaction.open().is_some_and(|open| open.transaction.has_writes()) {
@@ -468,10 +467,6 @@ fn mark(sql: &mut String, marks: &[(&str, bool)]) {
 
 fn changes_anything(change: &engine::CatalogChange) -> bool {
     !matches!(change, engine::CatalogChange::Nothing)
-}
-
-fn named_collation(name: &str) -> CollationId {
-    types::collation::by_name(name).unwrap_or(CollationId::DEFAULT)
 }
 
 /// A text that a prepared statement is given, or NULL, makes a TEXT of a column.

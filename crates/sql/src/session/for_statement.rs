@@ -6,35 +6,6 @@ use super::Session;
 use crate::parse::ast::{SetItem, SetScope};
 use crate::settings::{self, SettingId, SettingValue};
 
-/// Settings that cannot be set so: MariaDB's, and what is no value of its own but does something when it is set, or is what the next
-/// statement takes.
-const NOT_FOR_STATEMENTS: [&str; 24] = [
-    "autocommit",
-    "character_set_client",
-    "character_set_connection",
-    "character_set_database",
-    "character_set_filesystem",
-    "collation_connection",
-    "collation_database",
-    "gtid_next",
-    "gtid_seq_no",
-    "identity",
-    "insert_id",
-    "interactive_timeout",
-    "last_insert_id",
-    "original_commit_timestamp",
-    "original_server_version",
-    "profiling",
-    "pseudo_thread_id",
-    "query_cache_type",
-    "rand_seed1",
-    "rand_seed2",
-    "server_id",
-    "skip_replication",
-    "sql_log_bin",
-    "wait_timeout",
-];
-
 impl Session {
     /// Sets what a statement says; what it was before.
     pub(super) async fn set_for_statement(
@@ -47,7 +18,7 @@ impl Session {
                 return Err(SqlError::unknown("SET STATEMENT of something that is no setting of a session"));
             };
             let id = settings::find_or_suggest(name)?;
-            if NOT_FOR_STATEMENTS.contains(&id.setting().name) {
+            if !id.setting().is_for_statements {
                 let message = format!("The system variable {name} cannot be set in SET STATEMENT.");
                 return Err(SqlError::new(codes::SET_STATEMENT_NOT_SUPPORTED, message));
             }

@@ -165,7 +165,7 @@ impl Session {
                 self.next_gtid = NextGtid::Automatic(tag);
                 Ok(if tag.is_none() { "AUTOMATIC".to_owned() } else { format!("AUTOMATIC:{tag}") })
             }
-            Named::Chosen(_) if !self.settings.hot.sql_log_bin => Err(local_with_gtid()),
+            Named::Chosen(_) if !self.settings.sql_log_bin => Err(local_with_gtid()),
             Named::Chosen(gtid) => self.begin_gtid(gtid).await.map(|_| gtid.to_string()),
         }
     }
@@ -198,9 +198,9 @@ impl Session {
     pub(super) fn gtid_choice(&self) -> GtidChoice {
         match &self.next_gtid {
             NextGtid::Owned(owned) => GtidChoice::Chosen(owned.gtid()),
-            _ if !self.settings.hot.sql_log_bin => GtidChoice::Local,
-            NextGtid::Automatic(tag) if tag.is_none() && self.settings.hot.gtid_domain_id != 0 => {
-                GtidChoice::OfDomain(self.settings.hot.gtid_domain_id)
+            _ if !self.settings.sql_log_bin => GtidChoice::Local,
+            NextGtid::Automatic(tag) if tag.is_none() && self.settings.gtid_domain_id != 0 => {
+                GtidChoice::OfDomain(self.settings.gtid_domain_id)
             }
             NextGtid::Automatic(tag) => GtidChoice::Automatic(*tag),
             NextGtid::Executed(_) | NextGtid::Used(_) => GtidChoice::default(),

@@ -7,7 +7,7 @@ use super::Session;
 use crate::account::{self, Privilege};
 use crate::expr::{Host, SessionInfo, VariableScope};
 use crate::services::Services;
-use crate::settings::{self, Globals, Scope, SessionSettings, SettingValue};
+use crate::settings::{self, Globals, Scope, SessionSettings, SessionState, SettingValue};
 
 /// The parts of a session that values of variables come from, apart from the transaction.
 pub(crate) struct SessionHost<'a> {
@@ -72,26 +72,26 @@ impl SessionHost<'_> {
             _ => {}
         }
         let of_server = scope == VariableScope::Global || setting.scope == Scope::Global;
-        if !of_server && let Some(special) = self.special(setting.name) {
-            return Ok(special);
-        }
-        if of_server && let Some(computed) = self.services.computed_setting(setting.name) {
-            return Ok(computed);
-        }
-        Ok(if of_server { self.globals.get(id) } else { self.settings.get(id).clone() })
+        Ok(match (of_server, setting.session_state, setting.server_state) {
+            (false, Some(state), _) => self.state(state),
+            (false, None, _) => self.settings.get(id).clone(),
+            (true, _, Some(state)) => self.services.server_state(state),
+            (true, _, None) => self.globals.get(id),
+        })
     }
 
-    fn special(&self, name: &str) -> Option<SettingValue> {
+    fn state(&self, state: SessionState) -> SettingValue {
         let specials = &self.specials;
-        Some(match name {
-            "warning_count" => SettingValue::UInt(specials.warning_count),
-            "error_count" => SettingValue::UInt(specials.error_count),
-            "last_insert_id" | "identity" => SettingValue::UInt(specials.last_insert_id),
-            "gtid_owned" => SettingValue::text(specials.owned_gtid.map(|gtid| gtid.to_string()).unwrap_or_default()),
-            "pseudo_thread_id" => SettingValue::UInt(u64::from(specials.connection_id)),
-            "timestamp" => SettingValue::Double(specials.now.0 as f64 / 1e6),
-            _ => return None,
-        })
+        match state {
+            SessionState::WarningCount => SettingValue::UInt(specials.warning_count),
+            SessionState::ErrorCount => SettingValue::UInt(specials.error_count),
+            SessionState::LastInsertId => SettingValue::UInt(specials.last_insert_id),
+            SessionState::OwnedGtid => {
+                SettingValue::text(specials.owned_gtid.map(|gtid| gtid.to_string()).unwrap_or_default())
+            }
+            SessionState::ThreadId => SettingValue::UInt(u64::from(specials.connection_id)),
+            SessionState::Now => SettingValue::Double(specials.now.0 as f64 / 1e6),
+        }
     }
 }
 

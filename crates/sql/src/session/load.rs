@@ -41,7 +41,7 @@ impl Session {
         }
         let globals = &self.shared.globals;
         if load.local {
-            if !globals.named("local_infile").as_bool() || !sink.has_files() {
+            if !globals.now().statements.local_infile || !sink.has_files() {
                 return Err(SqlError::new(codes::CLIENT_LOCAL_FILES_DISABLED, LOCAL_FILES_DISABLED));
             }
             return Ok(LoadFrom::Client);

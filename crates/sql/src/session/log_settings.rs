@@ -10,7 +10,7 @@ use super::gtid::NextGtid;
 use crate::expr::SqlMode;
 use crate::expr::context::RandomState;
 use crate::parse::ast::SetScope;
-use crate::settings::{Setting, SettingValue};
+use crate::settings::{Setting, SettingId, SettingValue};
 
 /// `original_commit_timestamp` of a transaction that is born here.
 const NO_TIME: u64 = 1 << 55;
@@ -29,8 +29,8 @@ mod maria_mode {
 }
 
 /// `SET @@session.server_id`, which is the server's alone in MySQL.
-pub(super) fn is_own_server_id(scope: SetScope, name: &str) -> bool {
-    scope == SetScope::Session && name.eq_ignore_ascii_case("server_id")
+pub(super) fn is_own_server_id(scope: SetScope, id: SettingId) -> bool {
+    scope == SetScope::Session && id == SettingId::server_id
 }
 
 impl Session {
@@ -44,7 +44,7 @@ impl Session {
         if seq_no == 0 {
             return self.set_gtid_next("AUTOMATIC").await.map(drop);
         }
-        let domain_id = self.settings.hot.gtid_domain_id;
+        let domain_id = self.settings.gtid_domain_id;
         let gtid = MariaGtidName { domain_id, server_id: self.own_server_id(), seq_no }.gtid();
         // The same may have been said as MySQL says it.
         match &self.next_gtid {
@@ -55,13 +55,13 @@ impl Session {
     }
 
     fn own_server_id(&self) -> u32 {
-        self.server_id.unwrap_or_else(|| self.shared.globals.named("server_id").as_u64() as u32)
+        self.server_id.unwrap_or_else(|| self.shared.globals.now().start.server_id)
     }
 
     /// Where and when the next transactions were born, by the session's settings.
     pub(super) fn origin_changed(&mut self) {
-        let time = Some(self.settings.named("original_commit_timestamp").as_u64()).filter(|time| *time < NO_TIME);
-        let version = self.settings.named("original_server_version").as_u64();
+        let time = Some(self.settings.original_commit_timestamp).filter(|time| *time < NO_TIME);
+        let version = self.settings.original_server_version;
         let is_elsewhere = time.is_some() || version != NO_VERSION || self.server_id.is_some();
         self.origin = is_elsewhere.then(|| Origin {
             server_id: self.own_server_id(),
@@ -75,19 +75,14 @@ impl Session {
         if self.is_applier || self.origin.is_none() {
             return;
         }
-        self.store("original_commit_timestamp", SettingValue::UInt(NO_TIME));
-        self.store("original_server_version", SettingValue::UInt(NO_VERSION));
+        self.settings.set(SettingId::original_commit_timestamp, SettingValue::UInt(NO_TIME));
+        self.settings.set(SettingId::original_server_version, SettingValue::UInt(NO_VERSION));
         self.origin_changed();
     }
 
     /// `rand_seed1`, `rand_seed2`
-    pub(super) fn set_random_seed(&mut self, name: &str, seed: u64) {
-        let mut random = self.info.random.lock();
-        let state = random.get_or_insert(RandomState { seed1: 0, seed2: 0 });
-        match name {
-            "rand_seed1" => state.seed1 = seed as u32,
-            _ => state.seed2 = seed as u32,
-        }
+    pub(super) fn set_random_seed(&mut self, change: impl FnOnce(&mut RandomState)) {
+        change(self.info.random.lock().get_or_insert(RandomState { seed1: 0, seed2: 0 }));
     }
 
     /// MariaDB's: of its parts those of utf8mb4 and utf8mb3 count, and those of character sets that are not here need not.
@@ -102,7 +97,7 @@ impl Session {
             let collation = types::collation::by_name(name.trim());
             let collation = collation.ok_or_else(|| crate::charsets::unknown_collation(name.trim()))?;
             if charset.trim().eq_ignore_ascii_case("utf8mb4") {
-                self.store("default_collation_for_utf8mb4", SettingValue::text(collation.name()));
+                self.settings.set(SettingId::default_collation_for_utf8mb4, SettingValue::text(collation.name()));
             } else if collation != default && default.charset() != Charset::Utf8Mb4 {
                 return Err(SqlError::not_supported(format!("character_set_collations = '{pair}'")));
             }
@@ -117,16 +112,16 @@ impl Session {
             SettingValue::UInt(number) => Some(number),
             _ => None,
         };
-        match (setting.name, number) {
-            ("sql_mode", Some(bits)) if self.binlog.is_maria() => maria_sql_mode(bits).map(SettingValue::UInt),
+        match (setting.id, number) {
+            (SettingId::sql_mode, Some(bits)) if self.binlog.is_maria() => maria_sql_mode(bits).map(SettingValue::UInt),
             _ => Ok(value),
         }
     }
 
     /// 1235 for values that would do nothing here, and something where they come from.
     pub(super) fn check_supported(&self, setting: &Setting, value: &SettingValue) -> Result<(), SqlError> {
-        let replays = self.settings.named("pseudo_replica_mode").as_bool();
-        if setting.name == "sql_auto_is_null" && replays && value.as_bool() {
+        let replays = self.settings.pseudo_replica_mode;
+        if setting.id == SettingId::sql_auto_is_null && replays && value.as_bool() {
             return Err(SqlError::not_supported(format!("SET {} = {value}", setting.name)));
         }
         setting.check_supported(value)

@@ -33,7 +33,7 @@ impl Session {
     pub(super) async fn lock_tables(&mut self, tables: &[LockTable]) -> Result<Outcome, SqlError> {
         self.commit().await?;
         self.unlock_named_tables();
-        if self.settings.hot.transaction_read_only && tables.iter().any(|lock| lock.write) {
+        if self.settings.transaction_read_only && tables.iter().any(|lock| lock.write) {
             return Err(EngineError::ReadOnlyTransaction.into());
         }
         let mut wanted = Vec::with_capacity(tables.len());

@@ -97,7 +97,7 @@ use crate::parse::{self, ParseContext};
 use crate::replay::ReplayTables;
 use crate::result::{ResultColumn, StatusFlags};
 use crate::services::Services;
-use crate::settings::{Globals, SessionSettings, SettingValue};
+use crate::settings::{Globals, SessionSettings, SettingId, SettingValue};
 
 /// What all sessions of a server share.
 pub struct Shared {
@@ -330,12 +330,12 @@ impl Session {
 
     /// The state that OK and EOF packets show.
     pub fn status(&self) -> StatusFlags {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         let mut status = StatusFlags::default();
-        if hot.autocommit {
+        if settings.autocommit {
             status = status.with(StatusFlags::AUTOCOMMIT);
         }
-        if hot.sql_mode.has(crate::expr::SqlMode::NO_BACKSLASH_ESCAPES) {
+        if settings.sql_mode.has(crate::expr::SqlMode::NO_BACKSLASH_ESCAPES) {
             status = status.with(StatusFlags::NO_BACKSLASH_ESCAPES);
         }
         match self.transaction.open() {
@@ -366,7 +366,7 @@ impl Session {
     /// Cuts the first statement off a text of one or more: its length with the `;`, or `None` at the end. Multi-statements
     /// are run one by one: `while let Some(length) = session.next_statement(rest) { … }`.
     pub fn next_statement(&self, text: &[u8]) -> Option<usize> {
-        parse::next_statement(text, self.settings.hot.sql_mode)
+        parse::next_statement(text, self.settings.sql_mode)
     }
 
     /// COM_INIT_DB.
@@ -424,16 +424,14 @@ impl Session {
             ..SessionInfo::default()
         };
         let interactive = client.interactive;
-        let globals = &self.shared.globals;
-        let collation = match globals.named("character_set_client_handshake").as_bool() {
-            true => types::collation::by_id(client.collation),
-            false => types::collation::by_name(globals.named("collation_server").as_str()),
+        let collation = match self.settings.of_server().start.character_set_client_handshake {
+            true => types::collation::by_id(client.collation).unwrap_or(types::CollationId::DEFAULT),
+            false => self.settings.collation_server,
         };
-        let collation = collation.unwrap_or(types::CollationId::DEFAULT);
         self.set_collation_of_client(collation);
         if interactive {
-            let timeout = self.settings.named("interactive_timeout").clone();
-            self.store("wait_timeout", timeout);
+            let timeout = self.settings.get(SettingId::interactive_timeout).clone();
+            self.settings.set(SettingId::wait_timeout, timeout);
         }
         self.settings_changed();
         if let Some(database) = database {
@@ -441,45 +439,41 @@ impl Session {
         }
     }
 
-    /// Stores a session value by the setting's own name.
-    fn store(&mut self, name: &'static str, value: SettingValue) {
-        if let Some(id) = crate::settings::find(name) {
-            self.settings.set(id, value);
-        }
-    }
-
     /// `character_set_client`, `_connection`, `_results` and `collation_connection`, as the handshake and SET NAMES set them.
     fn set_collation_of_client(&mut self, collation: types::CollationId) {
         let charset = collation.charset().name();
-        for name in ["character_set_client", "character_set_connection", "character_set_results"] {
-            self.store(name, SettingValue::text(charset));
+        for id in
+            [SettingId::character_set_client, SettingId::character_set_connection, SettingId::character_set_results]
+        {
+            self.settings.set(id, SettingValue::text(charset));
         }
-        self.store("collation_connection", SettingValue::text(collation.name()));
+        self.settings.set(SettingId::collation_connection, SettingValue::text(collation.name()));
     }
 
     /// Brings [`SessionInfo`] up to date with the settings.
     fn settings_changed(&mut self) {
-        let hot = &self.settings.hot;
-        self.info.sql_mode = hot.sql_mode;
-        self.info.time_zone = hot.time_zone.clone();
-        self.info.character_set_client = Charset::by_name(hot.character_set_client).unwrap_or(Charset::Utf8Mb4);
-        self.info.collation_connection = hot.collation_connection;
-        self.info.div_precision_increment = hot.div_precision_increment;
-        self.info.group_concat_max_len = hot.group_concat_max_len;
-        self.info.max_allowed_packet = hot.max_allowed_packet;
-        self.info.default_week_format = hot.default_week_format;
-        self.info.block_encryption_mode = hot.block_encryption_mode;
-        self.info.locale = hot.locale;
-        self.info.implicit_timestamps = hot.implicit_timestamps;
+        let settings = &self.settings;
+        self.info.sql_mode = settings.sql_mode;
+        self.info.time_zone = settings.zone();
+        self.info.character_set_client = Charset::by_name(settings.character_set_client).unwrap_or(Charset::Utf8Mb4);
+        self.info.collation_connection = settings.collation_connection;
+        self.info.div_precision_increment = settings.div_precision_increment;
+        self.info.group_concat_max_len = settings.group_concat_max_len;
+        self.info.max_allowed_packet = settings.max_allowed_packet as u64;
+        self.info.default_week_format = settings.default_week_format;
+        self.info.block_encryption_mode = settings.block_encryption_mode;
+        self.info.locale = settings.lc_time_names;
+        self.info.implicit_timestamps = !settings.explicit_defaults_for_timestamp;
         self.info.has_every_right = self.is_applier;
+        self.warnings.keep(settings.max_error_count, settings.sql_notes);
         if self.info.version.is_empty() {
-            self.info.version = self.settings.named("version").as_str().to_string();
+            self.info.version = self.settings.of_server().start.version.to_string();
         }
         self.log_context = self.make_log_context();
     }
 
     pub(crate) fn parse_context(&self) -> ParseContext {
-        let (sql_mode, reader) = (self.settings.hot.sql_mode, self.replicated.reader());
+        let (sql_mode, reader) = (self.settings.sql_mode, self.replicated.reader());
         ParseContext { sql_mode, long_accounts: self.is_applier, reader }
     }
 

@@ -49,7 +49,7 @@ impl Session {
     /// RANDOM PASSWORD becomes one that is shown when it is the account's.
     fn make_random(&mut self, spec: &mut UserSpec, name: &UserName) {
         let Some(auth) = spec.auth.as_mut().filter(|auth| auth.secret == AuthSecret::Random) else { return };
-        let length = self.settings.named("generated_random_password_length").as_u64() as usize;
+        let length = self.settings.generated_random_password_length;
         let mut password = String::with_capacity(length);
         while password.len() < length {
             let mut bytes = [0; 64];
@@ -82,7 +82,7 @@ impl Session {
         // What is let in by its socket alone has no place for a password; with one it becomes an account like others.
         let has_password = matches!(&auth.secret, AuthSecret::Password(password) if !password.is_empty());
         let known = known.map(|account| account.plugin).filter(|plugin| plugin != SOCKET_PLUGIN || !has_password);
-        let default_plugin = || self.shared.globals.named("default_authentication_plugin").as_str().to_string();
+        let default_plugin = || self.shared.globals.now().start.default_authentication_plugin.to_string();
         let plugin = auth.plugin.clone().or(known).unwrap_or_else(default_plugin);
         crate::ddl::check_plugin(&plugin)?;
         auth.plugin = Some(plugin.clone());
@@ -119,7 +119,7 @@ impl Session {
             let message = "Incorrect current password. Specify the correct password which has to be replaced.";
             return Err(SqlError::new(codes::INCORRECT_CURRENT_PASSWORD, message));
         }
-        let default = || self.shared.globals.named("password_require_current").as_bool();
+        let default = || self.shared.globals.now().accounts.password_require_current;
         let is_required = account.password.require_current.unwrap_or_else(default);
         if !is_required || self.check_accounts(Privilege::Update).is_ok() {
             return Ok(());
@@ -161,8 +161,8 @@ impl Session {
 
     /// What the settings say of passwords that an account had.
     pub(super) fn reuse_policy(&self) -> ReusePolicy {
-        let number = |name| self.shared.globals.named(name).as_u64() as u32;
-        ReusePolicy { history: number("password_history"), days: number("password_reuse_interval") }
+        let accounts = &self.shared.globals.now().accounts;
+        ReusePolicy { history: accounts.password_history, days: accounts.password_reuse_interval }
     }
 
     /// SET PASSWORD: for others that is a change of the table of accounts, and as such asked for.
@@ -177,7 +177,7 @@ impl Session {
         let mut spec = spec.clone();
         if let Some(AuthSpec { plugin, secret: secret @ AuthSecret::Password(_), .. }) = &mut spec.auth
             && let AuthSecret::Password(text) = secret
-            && (self.is_applier || self.settings.named("pseudo_replica_mode").as_bool())
+            && (self.is_applier || self.settings.pseudo_replica_mode)
         {
             // A log has what is stored: MariaDB and old MySQL write it so.
             *plugin = (!text.is_empty()).then(|| "mysql_native_password".to_owned());

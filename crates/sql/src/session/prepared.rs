@@ -106,7 +106,7 @@ impl Session {
     pub fn memory_limit(&mut self) -> (u64, bool) {
         match self.has_global_privilege(Privilege::ConnectionAdmin) {
             true => (u64::MAX, false),
-            false => (self.settings.hot.connection_memory_limit, true),
+            false => (self.settings.connection_memory_limit, true),
         }
     }
 
@@ -134,7 +134,7 @@ impl Session {
     }
 
     async fn prepare_text(&mut self, text: &str) -> Result<Prepared, SqlError> {
-        let max = self.shared.globals.named("max_prepared_stmt_count").as_u64();
+        let max = self.shared.globals.now().statements.max_prepared_stmt_count;
         let place = self.shared.prepared_count.place(max)?;
         let before = memory::now();
         let parsed = self.read(text)?;

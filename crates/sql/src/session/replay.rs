@@ -14,7 +14,7 @@ use super::transaction::Open;
 use crate::exec::ExecContext;
 use crate::expr::{EvalContext, Warnings, Watch};
 use crate::plan::PlanContext;
-use crate::replay::{ApplyModes, ExecMode, MappedTable, Modes, OnDifference, RowDifferences, apply_event};
+use crate::replay::{ApplyModes, ExecMode, MappedTable, OnDifference, RowDifferences, TypeConversions, apply_event};
 use crate::virtual_table::NoVirtualTables;
 
 /// How often an event is begun anew because its table changed before it was locked.
@@ -63,8 +63,8 @@ impl Session {
     }
 
     /// `replica_type_conversions`
-    fn conversions(&self) -> Modes {
-        Modes::parse(self.shared.globals.named("replica_type_conversions").as_str())
+    fn conversions(&self) -> TypeConversions {
+        self.shared.globals.now().replica.replica_type_conversions
     }
 
     /// A table of the log as it is here now.
@@ -79,7 +79,7 @@ impl Session {
         }
     }
 
-    fn map_table(&self, map: &Arc<TableMap>, modes: Modes) -> Result<MappedTable, SqlError> {
+    fn map_table(&self, map: &Arc<TableMap>, modes: TypeConversions) -> Result<MappedTable, SqlError> {
         let (catalog, host) = (self.catalog(), self.host());
         let warnings = Warnings::default();
         let context = PlanContext {
@@ -135,7 +135,7 @@ impl Session {
         let host = self.host();
         let warnings = Warnings::default();
         let waiting = self.waiting(&warnings);
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         let clock = &*self.shared.env.clock;
         let mut context = ExecContext {
             engine: &self.shared.engine,
@@ -144,7 +144,7 @@ impl Session {
                 params: &[],
                 session: &self.info,
                 host: &host,
-                now: hot.timestamp.map_or_else(|| clock.now(), UnixMicros),
+                now: settings.timestamp.map_or_else(|| clock.now(), UnixMicros),
                 warnings: &warnings,
                 strict: false,
                 watch: Some(Watch {
@@ -156,12 +156,12 @@ impl Session {
                 inserts: false,
             },
             env: &self.shared.env,
-            limits: hot.limits,
+            limits: settings.limits(),
             waiting: &waiting,
             client_found_rows: false,
             foreign_key_checks: true,
             parents_first: false,
-            auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
+            auto_increment: (settings.auto_increment_increment, settings.auto_increment_offset),
             insert_id: None,
             select_limit: None,
             load: None,
@@ -173,20 +173,15 @@ impl Session {
     }
 
     fn apply_modes(&self) -> ApplyModes {
-        let globals = &self.shared.globals;
+        let globals = self.shared.globals.now();
         let exec = match self.is_applier {
-            true => globals.named("replica_exec_mode"),
-            false => self.settings.named("rbr_exec_mode").clone(),
+            true => globals.replica.replica_exec_mode,
+            false => self.settings.rbr_exec_mode,
         };
-        let exec = match exec.as_str() {
-            "IDEMPOTENT" => ExecMode::Idempotent,
-            _ => ExecMode::Strict,
-        };
-        let on_difference = match globals.named("replica_row_differences").as_str() {
+        let on_difference = match globals.replica.replica_row_differences {
             _ if !self.is_applier => OnDifference::Ignore,
-            "IGNORE" => OnDifference::Ignore,
-            "ERROR" if exec == ExecMode::Strict => OnDifference::Error,
-            _ => OnDifference::Warn,
+            OnDifference::Error if exec == ExecMode::Idempotent => OnDifference::Warn,
+            as_set => as_set,
         };
         match (self.in_order.is_out_of_turn, on_difference) {
             (false, _) => ApplyModes { exec, on_difference },

@@ -28,7 +28,7 @@ use crate::parse::ast::{Ddl, Statement, TableName};
 use crate::parse::{self, Foreign, ParsedStatement, Reader};
 use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
-use crate::settings::{SettingValue, check_modes, sql_mode};
+use crate::settings::{SettingId, SettingValue, check_modes, sql_mode};
 
 /// Errors of statements that somebody ended: how far they came nobody knows.
 const INTERRUPTED: [u16; 3] = [codes::QUERY_INTERRUPTED.0, codes::SERVER_SHUTDOWN.0, codes::CONNECTION_KILLED.0];
@@ -133,7 +133,7 @@ impl Session {
 
     /// The first value that AUTO_INCREMENT makes in the next statement.
     pub fn set_insert_id(&mut self, value: u64) {
-        self.store("insert_id", SettingValue::UInt(value));
+        self.settings.set(SettingId::insert_id, SettingValue::UInt(value));
     }
 
     /// Where RAND() goes on.
@@ -270,7 +270,7 @@ impl Session {
             _ => !filter.wants_database(database.unwrap_or_default()),
         };
         if is_left_out {
-            self.store("insert_id", SettingValue::UInt(0));
+            self.settings.set(SettingId::insert_id, SettingValue::UInt(0));
             self.replicated.has_last_insert_id = false;
         }
         is_left_out
@@ -304,8 +304,8 @@ impl Session {
         self.replicated.expected_error = if INTERRUPTED.contains(&expected) { 0 } else { expected };
         let outcome = self.run_source(read).await;
         self.replicated.expected_error = 0;
-        if self.settings.hot.insert_id.is_some() {
-            self.store("insert_id", SettingValue::UInt(0));
+        if self.settings.insert_id.is_some() {
+            self.settings.set(SettingId::insert_id, SettingValue::UInt(0));
         }
         match (expected, outcome) {
             (0, Ok(_)) => {}
@@ -365,34 +365,35 @@ impl Session {
         }
         self.replicated.reader = statement.reader();
         let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));
-        self.store("timestamp", SettingValue::Double(micros as f64 / 1e6));
+        self.settings.set(SettingId::timestamp, SettingValue::Double(micros as f64 / 1e6));
         self.now = UnixMicros(micros);
         Ok(())
     }
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {
         if let Some(flags) = status.flags2 {
-            self.store("foreign_key_checks", SettingValue::Bool(flags & flags2::NO_FOREIGN_KEY_CHECKS == 0));
-            self.store("unique_checks", SettingValue::Bool(flags & flags2::RELAXED_UNIQUE_CHECKS == 0));
-            self.store("sql_auto_is_null", SettingValue::Bool(flags & flags2::AUTO_IS_NULL != 0));
+            self.settings
+                .set(SettingId::foreign_key_checks, SettingValue::Bool(flags & flags2::NO_FOREIGN_KEY_CHECKS == 0));
+            self.settings.set(SettingId::unique_checks, SettingValue::Bool(flags & flags2::RELAXED_UNIQUE_CHECKS == 0));
+            self.settings.set(SettingId::sql_auto_is_null, SettingValue::Bool(flags & flags2::AUTO_IS_NULL != 0));
         }
         if let Some(bits) = status.sql_mode {
             let mode = SqlMode(if is_maria { maria_sql_mode(bits)? } else { bits });
             check_modes(mode)?;
-            self.store("sql_mode", SettingValue::text(sql_mode::words(mode)));
+            self.settings.set(SettingId::sql_mode, SettingValue::text(sql_mode::words(mode)));
         }
         if let Some([client, connection, server]) = status.charsets {
             if let Some(client) = types::collation::by_id(client) {
-                self.store("character_set_client", SettingValue::text(client.charset().name()));
+                self.settings.set(SettingId::character_set_client, SettingValue::text(client.charset().name()));
             }
-            self.store("collation_connection", SettingValue::text(known_collation(connection)?.name()));
-            self.store("collation_server", SettingValue::text(known_collation(server)?.name()));
+            self.settings.set(SettingId::collation_connection, SettingValue::text(known_collation(connection)?.name()));
+            self.settings.set(SettingId::collation_server, SettingValue::text(known_collation(server)?.name()));
         }
         let utf8mb4 = known_collation(status.default_collation(StatusVars::UTF8MB4))?;
-        self.store("default_collation_for_utf8mb4", SettingValue::text(utf8mb4.name()));
+        self.settings.set(SettingId::default_collation_for_utf8mb4, SettingValue::text(utf8mb4.name()));
         let (increment, offset) = status.auto_increment.unwrap_or((1, 1));
-        self.store("auto_increment_increment", SettingValue::UInt(increment.into()));
-        self.store("auto_increment_offset", SettingValue::UInt(offset.into()));
+        self.settings.set(SettingId::auto_increment_increment, SettingValue::UInt(increment.into()));
+        self.settings.set(SettingId::auto_increment_offset, SettingValue::UInt(offset.into()));
         if let Some(zone) = &status.time_zone {
             if zone != "SYSTEM" && crate::settings::time_zone(zone).is_none() {
                 return Err(SqlError::new(
@@ -400,20 +401,20 @@ impl Session {
                     format!("Unknown or incorrect time zone: '{zone}'"),
                 ));
             }
-            self.store("time_zone", SettingValue::text(zone.clone()));
+            self.settings.set(SettingId::time_zone, SettingValue::text(zone.clone()));
         }
         let number = u64::from(status.lc_time_names.unwrap_or(0));
         let locale = Locale::by_number(number).ok_or_else(|| Locale::unknown(number))?;
-        self.store("lc_time_names", SettingValue::text(locale.name));
+        self.settings.set(SettingId::lc_time_names, SettingValue::text(locale.name));
         // A MySQL says it of definitions alone: of anything else this server's own value decides, as on a MySQL.
         let maria_flags = status.flags2.filter(|_| is_maria);
         let explicit =
             maria_flags.map(|flags| flags & flags2::EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
         match explicit {
-            Some(on) => self.store("explicit_defaults_for_timestamp", SettingValue::Bool(on)),
+            Some(on) => self.settings.set(SettingId::explicit_defaults_for_timestamp, SettingValue::Bool(on)),
             None => {
-                let own = self.shared.globals.named("explicit_defaults_for_timestamp");
-                self.store("explicit_defaults_for_timestamp", own);
+                let own = self.shared.globals.get(SettingId::explicit_defaults_for_timestamp);
+                self.settings.set(SettingId::explicit_defaults_for_timestamp, own);
             }
         }
         Ok(())

@@ -27,7 +27,7 @@ impl Session {
         }
         let catalog = self.catalog();
         let (own, mandatory) = (self.own_account(&catalog), self.mandatory_roles(&catalog));
-        let choice = match self.shared.globals.named("activate_all_roles_on_login").as_bool() {
+        let choice = match self.shared.globals.now().accounts.activate_all_roles_on_login {
             true => RoleChoice::All { except: Vec::new() },
             false => RoleChoice::Default,
         };
@@ -52,7 +52,7 @@ impl Session {
 
     /// `mandatory_roles`, as far as they are there.
     pub(crate) fn mandatory_roles(&self, catalog: &Catalog) -> Vec<UserName> {
-        account::mandatory(catalog, self.shared.globals.named("mandatory_roles").as_str())
+        account::mandatory(catalog, &self.shared.globals.now().accounts.mandatory_roles)
     }
 
     /// The same for a definition: what another server did is not bound to it, and most definitions do not ask.

@@ -23,7 +23,7 @@ use crate::parse::ast::Statement;
 use crate::parse::hint::Hints;
 use crate::plan::{Plan, PlanContext, Privilege, TableUse, UsedColumns, plan_statement};
 use crate::result::{Outcome, ResultSink};
-use crate::settings::SettingValue;
+use crate::settings::{SettingId, SettingValue};
 use crate::virtual_table::VirtualTables;
 
 /// How often a statement is planned anew because a table changed between its plan and its first lock.
@@ -206,7 +206,7 @@ impl Session {
                 options.isolation = Isolation::RepeatableRead;
             }
         }
-        if plan.writes() && self.settings.hot.binlog_rows_query_log_events {
+        if plan.writes() && self.settings.binlog_rows_query_log_events {
             open.transaction.set_query_text(statement.text.trim_start());
         }
         let result = self.execute_in(plan, &mut open, statement, sink).await;
@@ -244,15 +244,15 @@ impl Session {
     /// The time that a statement may take: MySQL's limit of a SELECT, by its hint or by the setting, or MariaDB's of any statement. What
     /// comes from a source's log has none.
     fn time_limit(&self, statement: &RowStatement<'_>, hints: &Hints) -> Option<(Duration, TimeLimit)> {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         if self.is_applier {
             return None;
         }
         let of_select = match runs(statement.statement) {
-            Statement::Query(_) => hints.max_execution_time.unwrap_or(hot.max_execution_time),
+            Statement::Query(_) => hints.max_execution_time.unwrap_or(settings.max_execution_time),
             _ => None,
         };
-        let of_any = hot.max_statement_time.map(|time| (time, TimeLimit::Statement));
+        let of_any = settings.max_statement_time.map(|time| (time, TimeLimit::Statement));
         of_select.map(|time| (time, TimeLimit::Execution)).into_iter().chain(of_any).min_by_key(|(time, _)| *time)
     }
 
@@ -274,8 +274,8 @@ impl Session {
     ) -> Result<Outcome, SqlError> {
         let host = self.host();
         let waiting = self.waiting(&self.warnings);
-        let hot = &self.settings.hot;
-        if hot.sql_safe_updates {
+        let settings = &self.settings;
+        if settings.sql_safe_updates {
             plan.check_safe()?;
         }
         let clock = &*self.shared.env.clock;
@@ -291,23 +291,23 @@ impl Session {
                 now: self.now,
                 warnings: &self.warnings,
                 strict: plan.writes()
-                    && hot.sql_mode.is_strict()
+                    && settings.sql_mode.is_strict()
                     && !plan.ignores_errors()
                     && !self.replicated.only_warns(),
                 watch: Some(watch),
                 inserts: plan.inserts(),
             },
             env: &self.shared.env,
-            limits: hot.limits,
+            limits: settings.limits(),
             waiting: &waiting,
             client_found_rows: self.client.found_rows,
-            foreign_key_checks: hot.foreign_key_checks,
+            foreign_key_checks: settings.foreign_key_checks,
             parents_first: !self.is_applier,
-            auto_increment: (hot.auto_increment_increment, hot.auto_increment_offset),
-            insert_id: hot.insert_id,
+            auto_increment: (settings.auto_increment_increment, settings.auto_increment_offset),
+            insert_id: settings.insert_id,
             select_limit: match runs(statement.statement) {
                 Statement::Query(query) if query.limit.is_none() => {
-                    Some(hot.sql_select_limit).filter(|limit| *limit < u64::MAX)
+                    Some(settings.sql_select_limit).filter(|limit| *limit < u64::MAX)
                 }
                 _ => None,
             },
@@ -324,9 +324,9 @@ impl Session {
             }
         };
         let found_rows = context.found_rows;
-        let uses_insert_id = hot.insert_id.is_some() && context.insert_id.is_none();
+        let uses_insert_id = settings.insert_id.is_some() && context.insert_id.is_none();
         if uses_insert_id {
-            self.store("insert_id", SettingValue::UInt(0));
+            self.settings.set(SettingId::insert_id, SettingValue::UInt(0));
         }
         let mut outcome = outcome?;
         if outcome.has_rows {

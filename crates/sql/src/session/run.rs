@@ -20,7 +20,7 @@ use crate::parse::ast::{Ddl, Show, Statement};
 use crate::parse::{Foreign, OldColumn, ParsedStatement, in_our_words, parse_one, to_utf8};
 use crate::result::{Outcome, ResultSink};
 use crate::services::Activity;
-use crate::settings::SettingValue;
+use crate::settings::{SettingId, SettingValue};
 
 /// Bytes of a statement that may take long to read, to bind or to compute, even over one row: the other tasks of the thread are left to another one.
 pub(super) const LONG_STATEMENT: usize = 64 << 10;
@@ -62,12 +62,12 @@ impl Session {
 
     /// A statement in UTF-8, from the client's character set. Those of a source come in UTF-8.
     pub(super) fn statement_text<'t>(&self, text: &'t [u8]) -> Cow<'t, str> {
-        let hot = &self.settings.hot;
-        let charset = match Charset::by_name(hot.character_set_client) {
+        let settings = &self.settings;
+        let charset = match Charset::by_name(settings.character_set_client) {
             Some(charset @ Charset::Single(_)) if !self.is_applier => charset,
             _ => Charset::Utf8Mb4,
         };
-        to_utf8(text, charset, hot.sql_mode)
+        to_utf8(text, charset, settings.sql_mode)
     }
 
     /// Parses a statement, which then says what it means to who gave it.
@@ -77,11 +77,14 @@ impl Session {
 
     /// A statement that was parsed as one for us. Only a definition in other words is parsed again.
     pub(super) fn in_our_words(&self, parsed: ParsedStatement) -> Result<ParsedStatement, SqlError> {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         let foreign = match self.is_applier {
-            true => Foreign { implicit_timestamps: hot.implicit_timestamps, ..self.replicated.foreign() },
+            true => {
+                Foreign { implicit_timestamps: !settings.explicit_defaults_for_timestamp, ..self.replicated.foreign() }
+            }
             false => {
-                let (utf8mb3, implicit_timestamps) = (hot.utf8mb3, hot.implicit_timestamps);
+                let (utf8mb3, implicit_timestamps) =
+                    (settings.character_set_collations, !settings.explicit_defaults_for_timestamp);
                 Foreign { utf8mb3, implicit_timestamps, ..Foreign::default() }
             }
         };
@@ -121,7 +124,7 @@ impl Session {
     pub(super) fn take_time(&mut self) {
         self.info.seeded_random.get_mut().clear();
         self.info.last_pattern.get_mut().take();
-        self.now = match self.settings.hot.timestamp {
+        self.now = match self.settings.timestamp {
             Some(micros) => UnixMicros(micros),
             None => self.shared.env.clock.now(),
         };
@@ -136,7 +139,6 @@ impl Session {
         if self.warnings.count() > 0 {
             self.diagnostics.total = self.warnings.count();
             self.diagnostics.list = self.warnings.take();
-            self.warnings = crate::expr::Warnings::default();
         }
         self.shared.services.report(self.handle.connection_id, Activity::Idle);
         let mut outcome = result?;
@@ -326,8 +328,8 @@ impl Session {
         let collation = self.collation_of_database();
         let charset =
             types::collation::by_name(collation.as_str()).map_or("utf8mb4", |collation| collation.charset().name());
-        self.store("collation_database", collation);
-        self.store("character_set_database", SettingValue::text(charset));
+        self.settings.set(SettingId::collation_database, collation);
+        self.settings.set(SettingId::character_set_database, SettingValue::text(charset));
         self.log_context = self.make_log_context();
     }
 }
@@ -339,7 +341,7 @@ impl Session {
         let database = self.info.database.as_deref().and_then(|name| catalog.database(name));
         match database {
             Some(database) => SettingValue::text(database.collation.name()),
-            None => self.settings.named("collation_server").clone(),
+            None => self.settings.get(SettingId::collation_server).clone(),
         }
     }
 }

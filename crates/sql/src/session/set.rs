@@ -24,61 +24,13 @@ use crate::parse::ast::{self, SetItem, SetScope, Statement};
 use crate::plan::PlanKind;
 use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
-use crate::settings::{self, Kind, Scope, Setting, SettingId, SettingValue, sql_mode};
+use crate::settings::{self, Change, OnSet, Restricted, Scope, Setting, SettingId, SettingValue, sql_mode};
 
 /// Who may set what is restricted.
 const OF_SESSIONS: &[Privilege] = &[Privilege::SystemVariablesAdmin, Privilege::SessionVariablesAdmin];
 /// Who may say where a transaction comes from.
 const OF_LOGS: &[Privilege] =
     &[Privilege::SystemVariablesAdmin, Privilege::SessionVariablesAdmin, Privilege::ReplicationApplier];
-/// Settings of sessions that are restricted.
-const RESTRICTED: &[&str] = &[
-    "binlog_direct_non_transactional_updates",
-    "binlog_format",
-    "binlog_row_image",
-    "binlog_row_value_options",
-    "binlog_rows_query_log_events",
-    "binlog_transaction_compression",
-    "binlog_transaction_compression_level_zstd",
-    "bulk_insert_buffer_size",
-    "character_set_database",
-    "character_set_filesystem",
-    "connection_memory_chunk_size",
-    "connection_memory_limit",
-    "global_connection_memory_tracking",
-    "histogram_generation_max_mem_size",
-    "pseudo_thread_id",
-    "sql_generate_invisible_primary_key",
-    "sql_log_bin",
-    "sql_log_off",
-    "sql_require_primary_key",
-    "xa_detach_on_prepare",
-];
-/// Those for which SUPER is not enough.
-const RESTRICTED_FROM_SUPER: &[&str] = &[
-    "innodb_strict_mode",
-    "internal_tmp_mem_storage_engine",
-    "low_priority_updates",
-    "max_delayed_threads",
-    "max_error_count",
-    "max_insert_delayed_threads",
-    "min_examined_row_limit",
-    "preload_buffer_size",
-    "select_into_buffer_size",
-    "select_into_disk_sync_delay",
-];
-/// Those that say where what is executed comes from.
-const RESTRICTED_OF_LOGS: &[&str] = &[
-    "gtid_domain_id",
-    "gtid_next",
-    "gtid_seq_no",
-    "immediate_server_version",
-    "original_commit_timestamp",
-    "original_server_version",
-    "pseudo_replica_mode",
-    "pseudo_slave_mode",
-];
-
 /// An item that was checked.
 enum Checked<'a> {
     /// To be done when it is its turn.
@@ -93,9 +45,6 @@ enum Checked<'a> {
     NextReadOnly(bool),
     OwnServerId(u32),
 }
-
-/// What dumps and the output of mysqlbinlog set: it permits something, or says where a transaction comes from, and asks for nothing.
-const SET_BY_TOOLS: [&str; 3] = ["immediate_server_version", "pseudo_thread_id", "unique_checks"];
 
 impl Session {
     /// SET; `params` are those of a prepared one.
@@ -156,7 +105,7 @@ impl Session {
     ) -> Result<Checked<'static>, SqlError> {
         let id = settings::find_or_suggest(name)?;
         let setting = id.setting();
-        if is_own_server_id(scope, name) {
+        if is_own_server_id(scope, id) {
             return self.check_own_server_id(setting, value, params).await;
         }
         let global = check_scope(setting, scope)?;
@@ -172,28 +121,27 @@ impl Session {
                 }
                 checked.value
             }
-            None if setting.name == "gtid_purged" => {
+            None if id == SettingId::gtid_purged => {
                 let message = format!("Variable '{}' doesn't have a default value", setting.name);
                 return Err(SqlError::new(codes::NO_DEFAULT, message));
             }
             // What a database has, not the server.
-            None if setting.name == "collation_database" && !global => self.collation_of_database(),
+            None if id == SettingId::collation_database && !global => self.collation_of_database(),
             None if global || setting.scope == Scope::Session => setting.parse(setting.default)?,
             None => self.shared.globals.get(id),
         };
         let value = normalise(setting, value);
         self.check_supported(setting, &value)?;
-        if setting.name == "gtid_purged" {
-            self.check_tags(value.as_str())?;
-        }
-        if setting.name == "mandatory_roles" {
-            self.check_mandatory_roles(value.as_str())?;
-        }
-        if scope == SetScope::Default && setting.name == "transaction_isolation" {
-            return Ok(Checked::NextIsolation(settings::isolation_of(value.as_str())));
-        }
-        if scope == SetScope::Default && setting.name == "transaction_read_only" {
-            return Ok(Checked::NextReadOnly(value.as_bool()));
+        match (id, scope) {
+            (SettingId::gtid_purged, _) => self.check_tags(value.as_str())?,
+            (SettingId::mandatory_roles, _) => self.check_mandatory_roles(value.as_str())?,
+            (SettingId::transaction_isolation, SetScope::Default) => {
+                return Ok(Checked::NextIsolation(settings::isolation_of(value.as_str())));
+            }
+            (SettingId::transaction_read_only, SetScope::Default) => {
+                return Ok(Checked::NextReadOnly(value.as_bool()));
+            }
+            _ => {}
         }
         Ok(Checked::Setting { id, global, value })
     }
@@ -201,25 +149,22 @@ impl Session {
     fn check_may_set(&mut self, setting: &Setting, global: bool) -> Result<(), SqlError> {
         if global {
             self.check_global(&[Privilege::SystemVariablesAdmin])?;
-            if setting.name == "gtid_purged" && self.in_transaction() {
+            if setting.id == SettingId::gtid_purged && self.in_transaction() {
                 let message = "The system variable gtid_purged cannot be set when there is an ongoing transaction.";
                 return Err(SqlError::new(codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION, message));
             }
             return Ok(());
         }
-        if RESTRICTED_OF_LOGS.contains(&setting.name) {
-            self.check_global(OF_LOGS)?;
-        } else if RESTRICTED.contains(&setting.name) {
-            self.check_global(OF_SESSIONS)?;
-        } else if RESTRICTED_FROM_SUPER.contains(&setting.name) {
-            self.check_global_itself(OF_SESSIONS)?;
+        match setting.restricted {
+            Some(Restricted::Session) => self.check_global(OF_SESSIONS)?,
+            Some(Restricted::SessionNotSuper) => self.check_global_itself(OF_SESSIONS)?,
+            Some(Restricted::Origin) => self.check_global(OF_LOGS)?,
+            None => {}
         }
-        if matches!(setting.name, "sql_log_bin" | "gtid_next" | "gtid_seq_no" | "gtid_domain_id")
-            && self.in_transaction()
-        {
+        if setting.is_fixed_in_transactions && self.in_transaction() {
             return Err(not_in_a_transaction(setting));
         }
-        if matches!(setting.name, "max_allowed_packet" | "max_user_connections" | "net_buffer_length") {
+        if setting.is_fixed_in_sessions {
             let message =
                 format!("SESSION variable '{}' is read-only. Use SET GLOBAL to assign the value", setting.name);
             return Err(SqlError::new(codes::VARIABLE_IS_READONLY, message));
@@ -250,7 +195,7 @@ impl Session {
         }
         let number = match value {
             Some(expr) => setting.check(&self.setting_value(setting, expr, params).await?)?.value.as_u64(),
-            None => self.shared.globals.named(setting.name).as_u64(),
+            None => u64::from(self.shared.globals.now().start.server_id),
         };
         Ok(Checked::OwnServerId(number as u32))
     }
@@ -322,65 +267,73 @@ impl Session {
     fn warn_without_effect(&self, id: SettingId, global: bool, value: &SettingValue) {
         let setting = id.setting();
         let is_same = if global { self.shared.globals.get(id) == *value } else { self.settings.get(id) == value };
-        if !setting.effective && !is_same && !SET_BY_TOOLS.contains(&setting.name) {
+        if !setting.effective && !is_same && !setting.is_set_by_tools {
             let message = format!("'{}' has no effect on this server: {}", setting.name, setting.doc);
             self.warnings.push(WarningLevel::Warning, codes::NOT_SUPPORTED_YET, message);
         }
     }
 
     pub(super) async fn set_global(&mut self, id: SettingId, value: SettingValue) -> Result<(), SqlError> {
-        let setting = id.setting();
-        let is_read_only = matches!(setting.name, "read_only" | "super_read_only");
+        let is_read_only = matches!(id, SettingId::read_only | SettingId::super_read_only);
         if is_read_only && (self.has_locked_tables() || value.as_bool() && self.in_transaction()) {
             return Err(holds_commits());
         }
-        if setting.name == "partial_revokes" && !value.as_bool() {
+        if id == SettingId::partial_revokes && !value.as_bool() {
             self.check_no_partial_revokes()?;
         }
-        if ReplicationFilter::is_rule(setting.name)
+        if ReplicationFilter::is_rule(id)
             && let Some(channel) = self.channel(&None)
         {
-            let rule = (setting.name.to_owned(), value.as_str().to_owned());
-            ReplicationFilter::check(&rule.0, &rule.1)?;
+            ReplicationFilter::check(id, value.as_str())?;
+            let rule = (id.name().to_owned(), value.as_str().to_owned());
             return self.shared.services.change_channel_filter(channel, [rule].into()).await;
         }
-        self.shared.services.apply_setting(setting.name, &value).await?;
+        if let Some(change) = Change::of(id, &value) {
+            self.shared.services.apply_setting(id, change).await?;
+        }
         self.shared.globals.set(id, value);
         Ok(())
     }
 
     pub(super) async fn set_session(&mut self, id: SettingId, mut value: SettingValue) -> Result<(), SqlError> {
-        let name = id.setting().name;
         self.changes.setting(id);
-        match name {
-            "autocommit" if value.as_bool() && !self.settings.hot.autocommit => self.commit().await?,
-            "last_insert_id" | "identity" => {
-                self.info.last_insert_id = value.as_u64();
-                return Ok(());
+        match id.setting().on_set {
+            OnSet::Store => {}
+            OnSet::CharacterSetPair => {
+                if let Some((other, value)) = charsets::paired(id, &value) {
+                    self.settings.set(other, value);
+                }
             }
-            "sql_log_bin" if !value.as_bool() && self.owned_gtid().is_some() => return Err(local_with_gtid()),
-            "gtid_next" => value = SettingValue::text(self.set_gtid_next(value.as_str()).await?),
-            "gtid_seq_no" => return self.set_gtid_seq_no(value.as_u64()).await,
-            "original_commit_timestamp" | "original_server_version" => {
+            OnSet::Autocommit if value.as_bool() && !self.settings.autocommit => self.commit().await?,
+            OnSet::Autocommit => {}
+            OnSet::SqlLogBin if !value.as_bool() && self.owned_gtid().is_some() => return Err(local_with_gtid()),
+            OnSet::SqlLogBin => {}
+            OnSet::GtidNext => value = SettingValue::text(self.set_gtid_next(value.as_str()).await?),
+            OnSet::GtidSeqNo => return self.set_gtid_seq_no(value.as_u64()).await,
+            OnSet::Origin => {
                 self.settings.set(id, value);
                 self.origin_changed();
                 return Ok(());
             }
-            "pseudo_thread_id" => {
+            OnSet::DefaultCollations => self.set_character_set_collations(value.as_str())?,
+            OnSet::LastInsertId => {
+                self.info.last_insert_id = value.as_u64();
+                return Ok(());
+            }
+            OnSet::ThreadId => {
                 let thread = value.as_u64() as u32;
                 self.temporary.switch(self.info.connection_id, thread);
                 self.info.connection_id = thread;
                 return Ok(());
             }
-            "rand_seed1" | "rand_seed2" => {
-                self.set_random_seed(name, value.as_u64());
+            OnSet::FirstSeed => {
+                self.set_random_seed(|random| random.seed1 = value.as_u64() as u32);
                 return Ok(());
             }
-            "character_set_collations" => self.set_character_set_collations(value.as_str())?,
-            _ => {}
-        }
-        if let Some((other, value)) = charsets::paired(name, &value) {
-            self.store(other, value);
+            OnSet::SecondSeed => {
+                self.set_random_seed(|random| random.seed2 = value.as_u64() as u32);
+                return Ok(());
+            }
         }
         self.settings.set(id, value);
         Ok(())
@@ -388,32 +341,32 @@ impl Session {
 
     /// SET NAMES: client, connection and results.
     fn set_names(&mut self, charset: Option<&str>, collation: Option<&str>) -> Result<(), SqlError> {
-        let default = self.shared.globals.named("character_set_client");
-        let charset = charset.unwrap_or(default.as_str());
+        let charset = charset.unwrap_or(self.shared.globals.now().session.character_set_client);
         let name = charsets::static_name(charset).ok_or_else(|| charsets::unknown_charset(charset))?;
         let collation = charsets::resolve(Some(charset), collation)?.unwrap_or_default_for(charset);
-        for setting in ["character_set_client", "character_set_connection", "character_set_results"] {
-            self.store(setting, SettingValue::text(name));
-            self.changes.named_setting(setting);
+        for id in
+            [SettingId::character_set_client, SettingId::character_set_connection, SettingId::character_set_results]
+        {
+            self.settings.set(id, SettingValue::text(name));
+            self.changes.setting(id);
         }
-        self.store("collation_connection", SettingValue::text(collation.name()));
+        self.settings.set(SettingId::collation_connection, SettingValue::text(collation.name()));
         Ok(())
     }
 
     /// SET CHARACTER SET: client and results; the connection's is that of the database.
     fn set_character_set(&mut self, charset: Option<&str>) -> Result<(), SqlError> {
-        let default = self.shared.globals.named("character_set_client");
-        let charset = charset.unwrap_or(default.as_str());
+        let charset = charset.unwrap_or(self.shared.globals.now().session.character_set_client);
         let name = charsets::static_name(charset).ok_or_else(|| charsets::unknown_charset(charset))?;
-        for setting in ["character_set_client", "character_set_results"] {
-            self.store(setting, SettingValue::text(name));
-            self.changes.named_setting(setting);
+        for id in [SettingId::character_set_client, SettingId::character_set_results] {
+            self.settings.set(id, SettingValue::text(name));
+            self.changes.setting(id);
         }
-        self.changes.named_setting("character_set_connection");
-        let of_database = self.settings.named("collation_database").clone();
-        let charset = self.settings.named("character_set_database").clone();
-        self.store("collation_connection", of_database);
-        self.store("character_set_connection", charset);
+        self.changes.setting(SettingId::character_set_connection);
+        let of_database = self.settings.get(SettingId::collation_database).clone();
+        let charset = self.settings.get(SettingId::character_set_database).clone();
+        self.settings.set(SettingId::collation_connection, of_database);
+        self.settings.set(SettingId::character_set_connection, charset);
         Ok(())
     }
 
@@ -438,11 +391,10 @@ impl Session {
         if global {
             self.check_global(&[Privilege::SystemVariablesAdmin])?;
         }
-        let isolation =
-            isolation.map(|isolation| ("transaction_isolation", SettingValue::text(isolation_name(isolation))));
-        let read_only = read_only.map(|read_only| ("transaction_read_only", SettingValue::Bool(read_only)));
-        for (name, value) in [isolation, read_only].into_iter().flatten() {
-            let id = settings::find_or_suggest(name)?;
+        let isolation = isolation
+            .map(|isolation| (SettingId::transaction_isolation, SettingValue::text(isolation_name(isolation))));
+        let read_only = read_only.map(|read_only| (SettingId::transaction_read_only, SettingValue::Bool(read_only)));
+        for (id, value) in [isolation, read_only].into_iter().flatten() {
             if global {
                 self.set_global(id, value).await?;
             } else {
@@ -456,8 +408,8 @@ impl Session {
 
 fn not_in_a_transaction(setting: &Setting) -> SqlError {
     let message = format!("Cannot modify @@session.{} inside a transaction", setting.name);
-    let code = match setting.name {
-        "sql_log_bin" => codes::INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
+    let code = match setting.id {
+        SettingId::sql_log_bin => codes::INSIDE_TRANSACTION_PREVENTS_SWITCH_SQL_LOG_BIN,
         _ => codes::VARIABLE_NOT_SETTABLE_IN_TRANSACTION,
     };
     SqlError::new(code, message)
@@ -499,8 +451,8 @@ fn check_scope(setting: &Setting, scope: SetScope) -> Result<bool, SqlError> {
 
 /// What a setting makes of its value: modes bring others with them.
 fn normalise(setting: &Setting, value: SettingValue) -> SettingValue {
-    match (setting.name, setting.kind) {
-        ("sql_mode", Kind::Set(_)) => SettingValue::text(sql_mode::expanded_words(value.as_str())),
+    match setting.id {
+        SettingId::sql_mode => SettingValue::text(sql_mode::expanded_words(value.as_str())),
         _ => value,
     }
 }

@@ -157,7 +157,7 @@ impl Session {
     /// What a rollback will have to warn of, if there will be one.
     pub(super) fn note_temporary(&mut self, note: impl FnOnce(&mut TemporaryChanges)) {
         self.changes.state();
-        if self.in_transaction() || !self.settings.hot.autocommit {
+        if self.in_transaction() || !self.settings.autocommit {
             note(&mut self.transaction.temporary);
         }
     }

@@ -15,6 +15,7 @@ use super::Session;
 use super::counters::Counter;
 use crate::parse::ast::{Completion, TransactionStatement};
 use crate::result::Outcome;
+use crate::settings::CompletionType;
 
 /// The transaction of a session, if it has one, and what was said for the next.
 #[derive(Default)]
@@ -72,7 +73,7 @@ impl TransactionState {
 impl Session {
     /// Begins a transaction for a statement, if there is none.
     pub(super) fn transaction_for_statement(&mut self) {
-        let explicit = !self.settings.hot.autocommit;
+        let explicit = !self.settings.autocommit;
         if self.transaction.open.is_none() {
             let next = self.transaction.next;
             self.begin_transaction(explicit, None);
@@ -99,28 +100,28 @@ impl Session {
     }
 
     pub(super) fn begin_transaction(&mut self, explicit: bool, read_only: Option<bool>) {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         let next = std::mem::take(&mut self.transaction.next);
-        let isolation = next.isolation.unwrap_or(hot.isolation);
-        let read_only = read_only.or(next.read_only).unwrap_or(hot.transaction_read_only);
+        let isolation = next.isolation.unwrap_or(settings.transaction_isolation);
+        let read_only = read_only.or(next.read_only).unwrap_or(settings.transaction_read_only);
         self.begin_with(explicit, isolation, read_only);
     }
 
     fn begin_with(&mut self, explicit: bool, isolation: Isolation, read_only: bool) {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         let options = TxnOptions {
             isolation,
             read_only,
-            lock_wait_timeout: hot.innodb_lock_wait_timeout,
-            commit_wait_timeout: hot.lock_wait_timeout,
-            row_image: hot.binlog_row_image,
-            relaxed_unique_checks: !hot.unique_checks,
+            lock_wait_timeout: settings.innodb_lock_wait_timeout,
+            commit_wait_timeout: settings.lock_wait_timeout,
+            row_image: settings.binlog_row_image,
+            relaxed_unique_checks: !settings.unique_checks,
             context: self.log_context.clone(),
             gtid: self.gtid_choice(),
             origin: self.origin,
             under: self.locked.owner.clone(),
             turn: self.in_order.turn,
-            is_serial: hot.skip_parallel_replication,
+            is_serial: settings.skip_parallel_replication,
             is_autocommit: !explicit,
             statement_began: self.now,
             ..TxnOptions::new(self.handle.clone())
@@ -132,14 +133,14 @@ impl Session {
 
     /// What the session may have changed since the transaction began, and counts from the next statement on.
     pub(super) fn renew_options(&self, transaction: &mut Transaction, writes: bool) {
-        let hot = &self.settings.hot;
+        let settings = &self.settings;
         let options = transaction.options_mut();
-        options.lock_wait_timeout = hot.innodb_lock_wait_timeout;
-        options.commit_wait_timeout = hot.lock_wait_timeout;
-        options.relaxed_unique_checks = !hot.unique_checks;
-        options.is_serial = hot.skip_parallel_replication;
+        options.lock_wait_timeout = settings.innodb_lock_wait_timeout;
+        options.commit_wait_timeout = settings.lock_wait_timeout;
+        options.relaxed_unique_checks = !settings.unique_checks;
+        options.is_serial = settings.skip_parallel_replication;
         options.statement_began = self.now;
-        if writes && !hot.foreign_key_checks {
+        if writes && !settings.foreign_key_checks {
             transaction.set_unchecked();
         }
     }
@@ -223,7 +224,7 @@ impl Session {
                 self.complete(*completion, before)?;
             }
             TransactionStatement::Savepoint(name) => {
-                if self.in_transaction() || !self.settings.hot.autocommit {
+                if self.in_transaction() || !self.settings.autocommit {
                     let open = self.transaction_to_use();
                     open.savepoints.retain(|(known, _)| !same(known, name));
                     let savepoint = open.transaction.savepoint();
@@ -274,15 +275,16 @@ impl Session {
     fn characteristics(&self) -> (Isolation, bool) {
         match &self.transaction.open {
             Some(open) => (open.isolation, open.read_only),
-            None => (self.settings.hot.isolation, self.settings.hot.transaction_read_only),
+            None => (self.settings.transaction_isolation, self.settings.transaction_read_only),
         }
     }
 
     /// AND CHAIN, RELEASE, or what `completion_type` says.
     fn complete(&mut self, completion: Completion, (isolation, read_only): (Isolation, bool)) -> Result<(), SqlError> {
-        let by_default = self.settings.named("completion_type").as_str().to_string();
-        let chain = completion.chain.unwrap_or(by_default == "CHAIN" && completion.release != Some(true));
-        let release = completion.release.unwrap_or(by_default == "RELEASE" && completion.chain != Some(true));
+        let by_default = self.settings.completion_type;
+        let chain = completion.chain.unwrap_or(by_default == CompletionType::Chain && completion.release != Some(true));
+        let release =
+            completion.release.unwrap_or(by_default == CompletionType::Release && completion.chain != Some(true));
         if chain {
             self.begin_with(true, isolation, read_only);
         }
@@ -306,7 +308,7 @@ fn same(a: &str, b: &str) -> bool {
 /// The options of what is no transaction of the session's own: DDL.
 impl Session {
     pub(super) fn ddl_options(&self) -> TxnOptions {
-        let lock_wait_timeout = self.settings.hot.lock_wait_timeout;
+        let lock_wait_timeout = self.settings.lock_wait_timeout;
         let under = self.locked.owner.clone();
         let (gtid, origin) = (self.gtid_choice(), self.origin);
         let source_position = self.source_position.clone();

@@ -19,7 +19,7 @@ use engine::{EngineError, OwnedGtid, Turn, TurnWait};
 use super::Session;
 use super::gtid::NextGtid;
 use crate::replay::{RowKeys, add_keys};
-use crate::settings::SettingValue;
+use crate::settings::{SettingId, SettingValue};
 
 /// Where a session's transactions are in the order of commits.
 #[derive(Clone, Copy, Debug, Default)]
@@ -47,7 +47,7 @@ impl Session {
 
     /// Rows that are found by their keys need no locks on what is beside them.
     pub fn read_committed(&mut self) {
-        self.store("transaction_isolation", SettingValue::text("READ-COMMITTED"));
+        self.settings.set(SettingId::transaction_isolation, SettingValue::text("READ-COMMITTED"));
     }
 
     /// Undoes the transaction, which is to be tried again under the same GTID.

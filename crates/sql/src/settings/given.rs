@@ -37,7 +37,7 @@ pub enum Applied {
 }
 
 /// Names of options that are not the names of their variables.
-const OPTIONS: [(&str, &str); 1] = [("default_time_zone", "time_zone")];
+const OPTIONS: [(&str, SettingId); 1] = [("default_time_zone", SettingId::time_zone)];
 /// What the files of the log are called, before their numbers.
 const LOG_NAME: &str = "binlog";
 
@@ -58,15 +58,15 @@ impl GivenSettings {
 
     /// The values, if they fit together.
     pub fn finish(self) -> Result<Globals, (Globals, SettingError)> {
-        let charset = self.charset.unwrap_or_else(|| self.globals.named("character_set_server"));
+        let charset = self.charset.unwrap_or_else(|| self.globals.get(SettingId::character_set_server));
         let Some(collation) = self.collation else {
-            self.globals.set_named("character_set_server", charset);
+            self.globals.set(SettingId::character_set_server, charset);
             return Ok(self.globals);
         };
         match charsets::resolve(Some(charset.as_str()), Some(collation.as_str())) {
             Ok(_) => {
-                self.globals.set_named("character_set_server", charset);
-                self.globals.set_named("collation_server", collation);
+                self.globals.set(SettingId::character_set_server, charset);
+                self.globals.set(SettingId::collation_server, collation);
                 Ok(self.globals)
             }
             // As MySQL and MariaDB: a collation alone does not change the character set.
@@ -105,7 +105,7 @@ impl GivenSettings {
                 setting.name
             ));
         }
-        if setting.name == "log_bin" {
+        if id == SettingId::log_bin {
             return log_bin(setting, value).map_err(SettingError::Value);
         }
         let value = &self.with_earlier_rules(setting, value);
@@ -131,20 +131,20 @@ impl GivenSettings {
     }
 
     fn store(&mut self, id: SettingId, value: SettingValue) {
-        match id.setting().name {
-            "character_set_server" => self.charset = Some(value),
-            "collation_server" => self.collation = Some(value),
-            "sql_mode" => self.globals.set(id, SettingValue::text(sql_mode::expanded_words(value.as_str()))),
+        match id {
+            SettingId::character_set_server => self.charset = Some(value),
+            SettingId::collation_server => self.collation = Some(value),
+            SettingId::sql_mode => self.globals.set(id, SettingValue::text(sql_mode::expanded_words(value.as_str()))),
             _ => self.globals.set(id, value),
         }
     }
 
     /// Rules of replication add up, as in MySQL, where each option names one database or table.
     fn with_earlier_rules(&self, setting: &Setting, value: &str) -> String {
-        if !ReplicationFilter::is_rule(setting.name) {
+        if !ReplicationFilter::is_rule(setting.id) {
             return value.to_owned();
         }
-        match self.globals.named(setting.name).as_str() {
+        match self.globals.get(setting.id).as_str() {
             "" => value.to_owned(),
             before => format!("{before},{value}"),
         }
@@ -176,7 +176,7 @@ fn prefixed<'a>(written: &str, value: &'a str) -> (String, &'a str) {
     let name = written.to_ascii_lowercase().replace('-', "_");
     let is_name = |name: &str| find(name).is_some() || foreign::is_name(name);
     if let Some((_, variable)) = OPTIONS.iter().find(|(option, _)| *option == name) {
-        return ((*variable).to_owned(), value);
+        return (variable.name().to_owned(), value);
     }
     if is_name(&name) {
         return (name, value);

@@ -3,14 +3,14 @@
 use base::SqlError;
 
 use super::value::bool_of;
-use super::{Checked, Kind, Scope, Setting, SettingValue, sql_mode};
+use super::{Checked, Kind, Scope, Setting, SettingId, SettingValue, sql_mode};
 use crate::expr::SqlMode;
 use crate::replay::ReplicationFilter;
 
 impl Setting {
     /// 1235 for a value that would do nothing here, and something on a MySQL or MariaDB.
     pub(crate) fn check_supported(&self, value: &SettingValue) -> Result<(), SqlError> {
-        if self.name == "sql_mode" {
+        if self.id == SettingId::sql_mode {
             return check_modes(sql_mode::parse(value.as_str()));
         }
         match self.is_only(value) {
@@ -24,8 +24,8 @@ impl Setting {
         if !self.only.is_empty() && (checked.adjusted || !self.is_only(&checked.value)) {
             return Err(self.refusal(written));
         }
-        if ReplicationFilter::is_rule(self.name) {
-            ReplicationFilter::check(self.name, checked.value.as_str()).map_err(|error| error.message)?;
+        if ReplicationFilter::is_rule(self.id) {
+            ReplicationFilter::check(self.id, checked.value.as_str()).map_err(|error| error.message)?;
         }
         self.check_supported(&checked.value).map_err(|error| error.message)
     }

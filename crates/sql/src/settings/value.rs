@@ -6,7 +6,7 @@ use syntax::digits::parse_number;
 
 use base::{SqlError, codes};
 
-use super::Setting;
+use super::{Setting, SettingId};
 
 /// What a setting's value may be.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -183,16 +183,18 @@ impl Setting {
                 SettingValue::Text(_) | SettingValue::Null => checked(value.clone()),
                 _ => Err(self.wrong_type()),
             },
-            Kind::Enum(words) if self.name == "default_storage_engine" => self.engine(words, value).and_then(checked),
+            Kind::Enum(words) if self.id == SettingId::default_storage_engine => {
+                self.engine(words, value).and_then(checked)
+            }
             Kind::Enum(words) => self.one_of(words, value).and_then(checked),
             Kind::Set(_)
-                if self.name == "protocol_compression_algorithms" && !matches!(value, SettingValue::Text(_)) =>
+                if self.id == SettingId::protocol_compression_algorithms && !matches!(value, SettingValue::Text(_)) =>
             {
                 Err(if *value == SettingValue::Null { self.wrong_value(value) } else { self.wrong_type() })
             }
             Kind::Set(words) => match self.some_of(words, value)? {
                 // Nobody could connect.
-                none if self.name == "protocol_compression_algorithms" && none.as_str().is_empty() => {
+                none if self.id == SettingId::protocol_compression_algorithms && none.as_str().is_empty() => {
                     Err(self.wrong_value(value))
                 }
                 some => checked(some),
@@ -200,7 +202,7 @@ impl Setting {
             Kind::CharacterSet | Kind::Collation | Kind::TimeZone | Kind::Locale => match value {
                 SettingValue::Text(text) => super::session::check_name(self, text).and_then(checked),
                 // Results as they are, without conversion.
-                SettingValue::Null if self.name == "character_set_results" => checked(SettingValue::Null),
+                SettingValue::Null if self.id == SettingId::character_set_results => checked(SettingValue::Null),
                 SettingValue::Null => Err(self.wrong_value(value)),
                 // The number of a collation, as logs have it.
                 SettingValue::Int(_) | SettingValue::UInt(_) if self.kind != Kind::TimeZone => {

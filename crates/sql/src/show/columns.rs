@@ -22,7 +22,7 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
         false => "Field v64, Type x, Null v3, Key w3, Default x?, Extra v256",
     });
     let schema = name.schema.as_deref().or(session.database()).unwrap_or_default().to_string();
-    let zone = session.settings().hot.time_zone.clone();
+    let zone = session.settings().zone();
     if let Some(system) = system_database(&schema) {
         let columns = information_schema::columns_of(system, &name.name);
         let columns = columns.ok_or_else(|| ddl::no_such_table(system, &name.name))?;
@@ -35,7 +35,7 @@ pub(super) fn columns(session: &mut Session, full: bool, _extended: bool, name: 
         return Ok(rows);
     }
     let table = table_of(session, name)?;
-    let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
+    let show_generated = session.settings().show_gipk_in_create_table_and_information_schema;
     for (at, column) in table.def.columns.iter().enumerate() {
         if at == 0 && table.def.generated_pk && !show_generated {
             continue;

@@ -100,7 +100,7 @@ pub(super) fn table_status(session: &mut Session, database: Option<&str>) -> Res
     );
     let names = visible_tables(session, &database);
     let catalog = session.catalog();
-    let zone = session.settings().hot.time_zone.clone();
+    let zone = session.settings().zone();
     for name in names {
         let Some(table) = catalog.base_table(&database, &name) else { continue };
         rows.push(information_schema::table_numbers(table, &session.shared().engine, &zone));
@@ -150,9 +150,9 @@ pub(super) fn create_table(session: &mut Session, name: &TableName) -> Result<Ro
     }
     session.check_may_show(schema_given(session, name)?.as_str(), &name.name)?;
     let table = existing(session, name)?;
-    let show_generated = session.settings().named("show_gipk_in_create_table_and_information_schema").as_bool();
+    let show_generated = session.settings().show_gipk_in_create_table_and_information_schema;
     let next = table.auto_increment().peek();
-    let def = ddl::with_local_defaults(&table.def, &session.settings().hot.time_zone);
+    let def = ddl::with_local_defaults(&table.def, &session.settings().zone());
     let mut text = ddl::create_table(&def, next, show_generated);
     if table.is_temporary() {
         text.replace_range(.."CREATE".len(), "CREATE TEMPORARY");

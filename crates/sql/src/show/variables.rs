@@ -24,8 +24,7 @@ pub(crate) fn variable_rows(host: &SessionHost<'_>, global: bool) -> Vec<(&'stat
             (true, _) => VariableScope::Global,
             (false, _) => VariableScope::Default,
         };
-        let Some(id) = settings::find(setting.name) else { continue };
-        let Ok(value) = host.value(scope, id) else { continue };
+        let Ok(value) = host.value(scope, setting.id) else { continue };
         let value = value.to_string();
         for alias in setting.aliases {
             rows.push((*alias, value.clone()));

@@ -18,7 +18,7 @@ use crate::replay::ChannelRules;
 use crate::result::{Collected, ResultColumn, ResultSink};
 use crate::services::*;
 use crate::session::{Client, Session, Shared};
-use crate::settings::{Globals, SettingValue};
+use crate::settings::{Change, EngineChange, Globals, ServerState, SettingId, SettingValue};
 
 /// Runs a test with a server.
 pub(crate) fn with_server<T, F: Future<Output = T>>(test: impl FnOnce(Arc<Shared>) -> F) -> T {
@@ -53,7 +53,7 @@ async fn server(env: Env) -> Arc<Shared> {
     let engine = Engine::open(env.clone(), options, Arc::new(Planner)).await.expect("the engine opens");
     engine.start_commits(CommitSettings::default()).expect("commits start");
     let globals = Arc::new(Globals::new());
-    globals.configure("version", "8.4.0-commuter-test").expect("a version");
+    globals.configure(SettingId::version, "8.4.0-commuter-test").expect("a version");
     let shared = Arc::new(Shared {
         engine,
         services: Arc::new(Alone),
@@ -198,14 +198,16 @@ impl Services for Alone {
     fn status(&self) -> Vec<(String, String)> {
         vec![("Questions".into(), "9".into()), ("Threads_connected".into(), "1".into())]
     }
-    fn apply_setting<'a>(&'a self, name: &'static str, _: &'a SettingValue) -> BoxFuture<'a, Result<(), SqlError>> {
-        Box::pin(std::future::ready(match name {
-            "memtable_size" => Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, "memtable_size cannot be set in a test")),
+    fn apply_setting(&self, _: SettingId, change: Change) -> BoxFuture<'_, Result<(), SqlError>> {
+        Box::pin(std::future::ready(match change {
+            Change::engine(EngineChange::memtable_size(_)) => {
+                Err(SqlError::new(codes::WRONG_VALUE_FOR_VAR, "memtable_size cannot be set in a test"))
+            }
             _ => Ok(()),
         }))
     }
-    fn computed_setting(&self, name: &'static str) -> Option<SettingValue> {
-        (name == "gtid_executed").then(|| SettingValue::text("computed"))
+    fn server_state(&self, state: ServerState) -> SettingValue {
+        SettingValue::text(if state == ServerState::GtidExecuted { "computed" } else { "" })
     }
     fn password_hash(&self, plugin: &str, password: &str) -> Result<String, SqlError> {
         Ok(format!("hash of {password} by {plugin}"))

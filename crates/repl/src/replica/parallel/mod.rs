@@ -73,12 +73,13 @@ impl Parallel {
     /// As the settings say; `None` if transactions are executed one by one. Where what is executed is known as a position alone, commits keep the
     /// log's order: without GTIDs, and in each domain of a MariaDB.
     pub(super) fn of(globals: &Globals, source: &SourceSettings, processors: usize) -> Option<Self> {
-        let (mode, mysql_type) = (globals.named("replica_parallel_mode"), globals.named("replica_parallel_type"));
-        let mode = Mode::named(mode.as_str(), mysql_type.as_str());
+        let globals = globals.now();
+        let settings = &globals.replica;
+        let mode = Mode::named(&settings.replica_parallel_mode, &settings.replica_parallel_type);
         if mode == Mode::None {
             return None;
         }
-        let slots = match globals.named("replica_parallel_workers").as_u64() as usize {
+        let slots = match globals.follower.replica_parallel_workers {
             0 => processors * SLOTS_PER_PROCESSOR,
             workers => workers,
         };
@@ -86,15 +87,15 @@ impl Parallel {
             _ if !source.auto_position => true,
             Mode::Domain => false,
             _ if !matches!(source.kind, Some(SourceKind::Mysql | SourceKind::Commuter)) => true,
-            _ => globals.named("replica_preserve_commit_order").as_bool(),
+            _ => settings.replica_preserve_commit_order,
         };
-        let bytes = globals.named("replica_pending_jobs_size_max").as_u64() as usize;
+        let bytes = settings.replica_pending_jobs_size_max;
         let bounds = Bounds {
-            count: (slots * QUEUED_PER_SLOT).max(globals.named("replica_checkpoint_group").as_u64() as usize),
+            count: (slots * QUEUED_PER_SLOT).max(settings.replica_checkpoint_group),
             bytes: bytes.max(GROUP_BYTES_MAX),
             spilled: SPILLED_MAX,
         };
-        let domain_workers = match globals.named("replica_domain_parallel_workers").as_u64() as usize {
+        let domain_workers = match settings.replica_domain_parallel_workers {
             0 => usize::MAX,
             workers => workers,
         };

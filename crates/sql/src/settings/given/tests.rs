@@ -114,49 +114,49 @@ fn what_is_only_understood_shows_what_is_in_force() {
     let (globals, applied) =
         apply("performance_schema = ON\ninnodb_io_capacity = 2000\nkey_buffer_size = 8388608\nquery_cache_size = x");
     assert_eq!(applied, [Applied::Ignored, Applied::Ignored, Applied::Taken, Applied::Ignored].map(Ok));
-    assert!(!globals.named("performance_schema").as_bool());
-    assert_eq!(globals.named("innodb_io_capacity").as_u64(), 10_000);
+    assert!(!globals.get(SettingId::performance_schema).as_bool());
+    assert_eq!(globals.get(SettingId::innodb_io_capacity).as_u64(), 10_000);
 }
 
 #[test]
 fn prefixes_of_my_cnf() {
     let values =
         globals("skip-autocommit\nloose-no-such=1\nloose-port=5\nenable-sql-safe-updates\nSKIP_FOREIGN-KEY_CHECKS = 0");
-    assert!(!values.named("autocommit").as_bool() && values.named("sql_safe_updates").as_bool());
-    assert!(values.named("foreign_key_checks").as_bool(), "as MySQL reads it: not skipped");
-    assert_eq!(values.named("port").as_u64(), 5);
+    assert!(!values.get(SettingId::autocommit).as_bool() && values.get(SettingId::sql_safe_updates).as_bool());
+    assert!(values.get(SettingId::foreign_key_checks).as_bool(), "as MySQL reads it: not skipped");
+    assert_eq!(values.get(SettingId::port).as_u64(), 5);
 }
 
 /// As `mysqld` and `mariadbd` read them; `time_zone` is no option of theirs.
 #[test]
 fn options_with_another_name_than_their_variables() {
     for line in ["default-time-zone = '+02:00'", "default_time_zone = +02:00", "time_zone = +02:00"] {
-        assert_eq!(globals(line).named("time_zone").as_str(), "+02:00", "{line}");
+        assert_eq!(globals(line).get(SettingId::time_zone).as_str(), "+02:00", "{line}");
     }
     assert_eq!(error("default-time-zone = Nowhere"), error("time_zone = Nowhere"));
-    assert!(!globals("skip-character-set-client-handshake").named("character_set_client_handshake").as_bool());
-    assert_eq!(globals("tmp_table_size = 1P").named("tmp_table_size").as_u64(), 1 << 50);
+    assert!(!globals("skip-character-set-client-handshake").get(SettingId::character_set_client_handshake).as_bool());
+    assert_eq!(globals("tmp_table_size = 1P").get(SettingId::tmp_table_size).as_u64(), 1 << 50);
 }
 
 #[test]
 fn modes_bring_others() {
-    assert!(globals("sql_mode = TRADITIONAL").named("sql_mode").as_str().starts_with("STRICT_TRANS_TABLES,"));
+    assert!(globals("sql_mode = TRADITIONAL").get(SettingId::sql_mode).as_str().starts_with("STRICT_TRANS_TABLES,"));
 }
 
 #[test]
 fn rules_of_replication_add_up() {
     let values = globals("replicate-do-db = a\nreplicate_do_db = b\nreplicate-wild-do-table = c%.%");
-    assert_eq!(values.named("replicate_do_db").as_str(), "a,b");
-    assert_eq!(values.named("replicate_wild_do_table").as_str(), "c%.%");
+    assert_eq!(values.get(SettingId::replicate_do_db).as_str(), "a,b");
+    assert_eq!(values.get(SettingId::replicate_wild_do_table).as_str(), "c%.%");
 }
 
 /// As MariaDB 11.8 does: they are one value, and the one that is given last holds.
 #[test]
 fn expire_logs_days() {
     let values = globals("expire_logs_days = 10");
-    assert_eq!(values.named("binlog_expire_logs_seconds").as_u64(), 864_000);
+    assert_eq!(values.get(SettingId::binlog_expire_logs_seconds).as_u64(), 864_000);
     let values = globals("expire_logs_days = 10\nbinlog_expire_logs_seconds = 43200");
-    assert_eq!(values.named("expire_logs_days").as_f64(), 0.5);
+    assert_eq!(values.get(SettingId::expire_logs_days).as_f64(), 0.5);
 }
 
 /// MySQL 9.7 and MariaDB 11.8 do not start with what is refused here.
@@ -164,7 +164,7 @@ fn expire_logs_days() {
 fn a_collation_has_to_fit_its_character_set() {
     let both = |text: &str| {
         let values = globals(text);
-        ["character_set_server", "collation_server"].map(|name| values.named(name).as_str().to_owned())
+        [SettingId::character_set_server, SettingId::collation_server].map(|id| values.get(id).as_str().to_owned())
     };
     assert_eq!(both("character_set_server = latin1"), ["latin1", "latin1_swedish_ci"]);
     assert_eq!(both("collation_server = utf8mb4_bin"), ["utf8mb4", "utf8mb4_bin"]);
@@ -193,9 +193,9 @@ fn what_other_servers_know_is_no_mistake() {
     let expected =
         [taken(), ignored(), ignored(), adjusted(log), adjusted(connections), ignored(), ignored(), ignored(), taken()];
     assert_eq!(applied, expected.map(Ok));
-    assert!(globals.named("log_bin").as_bool());
-    assert_eq!(globals.named("max_connections").as_u64(), 100_000);
-    assert_eq!(globals.named("back_log").as_u64(), 151);
+    assert!(globals.get(SettingId::log_bin).as_bool());
+    assert_eq!(globals.get(SettingId::max_connections).as_u64(), 100_000);
+    assert_eq!(globals.get(SettingId::back_log).as_u64(), 151);
 }
 
 /// What Debian, Ubuntu, RPMs and the images of Docker give with a MySQL and a MariaDB, without its comments.
