@@ -148,6 +148,13 @@ impl Usage {
         }
     }
 
+    /// The same, where it is a question.
+    fn has_room(&self, bytes: u64) -> bool {
+        let is_within = |used: u64, limit: &AtomicU64| used.saturating_add(bytes) <= limit.load(Ordering::Relaxed);
+        let shares_total = self.shares_total.load(Ordering::Relaxed);
+        is_within(self.used(), &self.limit) && (!shares_total || is_within(self.total.used(), &self.total.limit))
+    }
+
     /// Whether another `bytes` are within the limits.
     fn allows(&self, bytes: u64) -> Result<(), SqlError> {
         // A statement that has met a limit does not go on because it has freed something meanwhile.
@@ -214,6 +221,12 @@ pub fn check() -> Result<(), SqlError> {
 /// As [`check`].
 pub fn check_more(bytes: u64) -> Result<(), SqlError> {
     if bytes < CHUNK_BYTES { check() } else { look(bytes) }
+}
+
+/// Whether the connection, and all of them, may have so many bytes more.
+pub fn has_room(bytes: u64) -> bool {
+    take_balance();
+    CURRENT.with_borrow(|current| current.as_ref().is_none_or(|polled| polled.usage.has_room(bytes)))
 }
 
 /// Before `more` is added to a vector: as long as it has to grow for that, both that which it has and the new one are there.

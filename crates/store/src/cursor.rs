@@ -101,6 +101,32 @@ impl LeafRows {
     }
 }
 
+/// All rows of a range, if they are in one leaf which, with the nodes above it, is in memory: as a [`Cursor`] gives them, without waiting and without
+/// anything of its own. `None` says nothing of the range.
+pub(crate) fn rows_of_cached_leaf(
+    roots: &Roots,
+    index: IndexId,
+    (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
+    direction: Direction,
+) -> Option<LeafRows> {
+    let tree = roots.tree(index)?;
+    let (Bound::Included(key) | Bound::Excluded(key)) = lower else { return None };
+    let cache = &roots.shared().cache;
+    let (mut at, mut ends_here) = (tree.root, false);
+    for _ in 1..tree.height {
+        let node = cache.get(at)?;
+        let child = node.child_for(key);
+        if child + 1 < node.count() {
+            ends_here = is_above(node.child_key(child + 1), upper);
+        }
+        at = node.child_at(child);
+    }
+    let leaf = cache.get(at)?;
+    let entries = part_of(&leaf, lower, upper);
+    let is_all = ends_here || entries.end < leaf.count();
+    is_all.then_some(LeafRows { leaf, entries, direction })
+}
+
 /// A node on the way to the leaf, and which of its children was taken.
 type Step = (Page, usize);
 
@@ -189,7 +215,7 @@ impl Cursor {
         let (leaf, _) = below.pop().expect("a descent ends at a leaf");
         self.path.truncate(keep);
         self.path.append(&mut below);
-        let entries = self.part_of(&leaf);
+        let entries = part_of(&leaf, as_slice(&self.lower), as_slice(&self.upper));
         self.leaf = Some(LeafRows { leaf, entries, direction: self.direction });
         Ok(true)
     }
@@ -200,7 +226,7 @@ impl Cursor {
             match self.direction {
                 Direction::Forward if child + 1 < node.count() => {
                     let next = node.child_key(child + 1);
-                    return (!is_above(next, &self.upper)).then_some((depth, child + 1));
+                    return (!is_above(next, as_slice(&self.upper))).then_some((depth, child + 1));
                 }
                 Direction::Backward if *child > 0 => {
                     // Every key of the child before is below this one's smallest.
@@ -262,27 +288,6 @@ impl Cursor {
         }
     }
 
-    /// The entries of a leaf that are in the range.
-    fn part_of(&self, leaf: &Page) -> Range<usize> {
-        let from = match &self.lower {
-            Bound::Unbounded => 0,
-            Bound::Included(key) => leaf.search(0, key).0,
-            Bound::Excluded(key) => {
-                let (entry, found) = leaf.search(0, key);
-                entry + usize::from(found)
-            }
-        };
-        let to = match &self.upper {
-            Bound::Unbounded => leaf.count(),
-            Bound::Excluded(key) => leaf.search(0, key).0,
-            Bound::Included(key) => {
-                let (entry, found) = leaf.search(0, key);
-                entry + usize::from(found)
-            }
-        };
-        from..to.max(from)
-    }
-
     /// If the leaf is not in memory: starts reading those that come after it below the same node.
     fn read_ahead(&mut self, parent: &Page, child: usize, at: PageRef) {
         let shared = self.roots.shared();
@@ -295,7 +300,7 @@ impl Cursor {
         let ahead: Vec<Expected> = match self.direction {
             Direction::Forward => (child + 1..parent.count())
                 .take(most - 1)
-                .take_while(|&child| !is_above(parent.child_key(child), &self.upper))
+                .take_while(|&child| !is_above(parent.child_key(child), as_slice(&self.upper)))
                 .map(wanted)
                 .collect(),
             Direction::Backward => (0..child).rev().take(most - 1).map(wanted).collect(),
@@ -312,8 +317,28 @@ impl Cursor {
     }
 }
 
+fn as_slice(bound: &Bound<Bytes>) -> Bound<&[u8]> {
+    bound.as_ref().map(|bytes| &bytes[..])
+}
+
+/// The entries of a leaf that are in a range.
+fn part_of(leaf: &Page, lower: Bound<&[u8]>, upper: Bound<&[u8]>) -> Range<usize> {
+    let behind = |(entry, found): (usize, bool)| entry + usize::from(found);
+    let from = match lower {
+        Bound::Unbounded => 0,
+        Bound::Included(key) => leaf.search(0, key).0,
+        Bound::Excluded(key) => behind(leaf.search(0, key)),
+    };
+    let to = match upper {
+        Bound::Unbounded => leaf.count(),
+        Bound::Excluded(key) => leaf.search_near(from, key).0,
+        Bound::Included(key) => behind(leaf.search_near(from, key)),
+    };
+    from..to.max(from)
+}
+
 /// Whether no key from `key` on is in a range with this upper bound.
-fn is_above(key: &[u8], upper: &Bound<Bytes>) -> bool {
+fn is_above(key: &[u8], upper: Bound<&[u8]>) -> bool {
     match upper {
         Bound::Unbounded => false,
         Bound::Included(upper) => key.cmp(upper) == Ordering::Greater,

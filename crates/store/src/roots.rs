@@ -10,9 +10,10 @@ use base::IndexId;
 use bytes::Bytes;
 
 use crate::manifest::{Tree, Trees};
+use crate::page::leaf::Value;
 use crate::page::{BLOCK_SIZE, Expected, Page};
 use crate::shared::Shared;
-use crate::{Cursor, Direction, Result, overflow};
+use crate::{Cursor, Direction, LeafRows, Result, cursor, overflow};
 
 /// One state of all trees. While it lives its pages are not reused; cloning is cheap.
 #[derive(Clone)]
@@ -82,9 +83,37 @@ impl Roots {
         }
     }
 
+    /// The same without waiting: if all that is needed is in the cache, and the value in its leaf; `None` says nothing of the key.
+    pub fn get_cached(&self, index: IndexId, key: &[u8]) -> Option<Option<Bytes>> {
+        let (tree, cache) = (self.tree(index)?, &self.0.shared.cache);
+        let mut at = tree.root;
+        for _ in 1..tree.height {
+            let node = cache.get(at)?;
+            at = node.child_at(node.child_for(key));
+        }
+        let leaf = cache.get(at)?;
+        match leaf.search(0, key) {
+            (entry, true) => match leaf.value(entry) {
+                Value::Inline(value) => Some(Some(value)),
+                Value::Overflow(_) => None,
+            },
+            _ => Some(None),
+        }
+    }
+
     /// A cursor over a range; reads nothing yet.
     pub fn cursor(&self, index: IndexId, lower: Bound<Bytes>, upper: Bound<Bytes>, direction: Direction) -> Cursor {
         Cursor::new(self.clone(), index, lower, upper, direction)
+    }
+
+    /// All rows of a range, if they are in one leaf and all that is needed is in the cache; `None` says nothing of the range.
+    pub fn rows_of_cached_leaf(
+        &self,
+        index: IndexId,
+        range: (Bound<&[u8]>, Bound<&[u8]>),
+        direction: Direction,
+    ) -> Option<LeafRows> {
+        cursor::rows_of_cached_leaf(self, index, range, direction)
     }
 
     /// How many entries a range has. Exact, for the price of looking for its two ends: nodes know the rows below them.

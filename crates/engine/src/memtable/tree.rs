@@ -144,6 +144,11 @@ impl IndexTree {
         self.keys.read().len()
     }
 
+    /// Whether a range has a key, of whatever version.
+    pub(crate) fn has_any(&self, range: Range<'_>) -> bool {
+        !is_empty(range) && self.keys.read().range::<[u8], _>(range).next().is_some()
+    }
+
     /// Calls `visit` for the chains of a range in order until it says stop (false) or the range ends; true if it ended.
     pub(crate) fn walk(&self, range: Range<'_>, backward: bool, mut visit: impl FnMut(&Key, &Chain) -> bool) -> bool {
         if is_empty(range) {

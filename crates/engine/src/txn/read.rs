@@ -36,6 +36,24 @@ impl Transaction {
         }
     }
 
+    /// A row that a consistent read sees, if it can be had at once: its leaf is in memory, and this transaction has not written to the table. `None` says
+    /// nothing of the row: [`Transaction::get`] does.
+    pub fn get_at_once(&mut self, table: &Arc<Table>, key: &[u8]) -> Result<Option<Option<Bytes>>> {
+        let index = table.indexes[0].id;
+        if table.is_temporary() || self.writes.touches(index) {
+            return Ok(None);
+        }
+        self.check_active()?;
+        self.open_view(table)?;
+        let view = self.view()?;
+        let layers = view.layers();
+        if layers.has_large() {
+            return Ok(None);
+        }
+        let in_memory = layers.get_visible(index, key, view.snapshot());
+        Ok(in_memory.or_else(|| layers.roots.get_cached(index, key)))
+    }
+
     /// How a read is made here. A follower's applier takes no locks and installs in any order, so that on a follower the newest
     /// versions are no state of the log: what is to be read with locks is read from the view instead.
     pub(super) fn mode_here(&mut self, mode: ReadMode) -> ReadMode {

@@ -24,8 +24,8 @@ use super::{Direction, Entry, KeyRange, LockStrength, LockWait, OwnCursor, ReadM
 use crate::catalog::Table;
 use crate::error::Result;
 use crate::lock::Acquired;
-use crate::memtable::Key;
 use crate::memtable::stamp::StampState;
+use crate::memtable::{Key, Memtable};
 use crate::read::{Found, Merged, Selector};
 use crate::view::{Layers, ReadView};
 
@@ -65,6 +65,12 @@ impl Scan {
             Some(key) if self.backward() => (lower, Bound::Excluded(key)),
             Some(key) => (Bound::Excluded(key), upper),
         }
+    }
+
+    /// The same, to be read by another scan.
+    pub fn rest_range(&self) -> KeyRange {
+        let (lower, upper) = self.rest();
+        KeyRange { lower: lower.map(Bytes::copy_from_slice), upper: upper.map(Bytes::copy_from_slice) }
     }
 
     /// From the position to a key, that key included.
@@ -208,6 +214,37 @@ impl Transaction {
         mode: ReadMode,
     ) -> Scan {
         Scan::new(table, index_number, range, direction, self.mode_here(mode))
+    }
+
+    /// All rows of a range that a consistent read sees, if they can be had at once: one leaf of the tree in memory has them, and nothing is over it. False
+    /// says nothing of the range.
+    pub fn rows_at_once(
+        &mut self,
+        table: &Arc<Table>,
+        index_number: usize,
+        range: &KeyRange,
+        direction: Direction,
+        rows: &mut Rows,
+    ) -> Result<bool> {
+        rows.clear();
+        let index = table.indexes[index_number].id;
+        if table.is_temporary() || self.writes.touches(index) || self.writes.touches(table.indexes[0].id) {
+            return Ok(false);
+        }
+        self.check_active()?;
+        self.open_view(table)?;
+        self.session().cancel.check()?;
+        let layers = self.view()?.layers();
+        let bounds = range.as_slices();
+        let is_over = |memtable: &Arc<Memtable>| {
+            !memtable.large().is_empty() || memtable.with_tree(index, |tree| tree.has_any(bounds)).unwrap_or(false)
+        };
+        if range.is_empty() || layers.memtables.iter().any(is_over) {
+            return Ok(range.is_empty());
+        }
+        let leaf = layers.roots.rows_of_cached_leaf(index, bounds, direction);
+        rows.leaf = leaf.filter(LeafRows::are_inline);
+        Ok(rows.leaf.is_some())
     }
 
     /// As [`Transaction::next_batch`], and a consistent read that has nothing to mix gives the rows of a leaf in one piece, which may

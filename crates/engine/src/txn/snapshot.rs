@@ -3,10 +3,12 @@
 //! A [`Snapshot`] needs no transaction: it shares the read view and takes no lock, so that a scan can be cut into ranges which tasks read
 //! side by side. It is of one table, and there is none while the transaction has written to that table itself.
 
+use std::ops::Bound;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use bytes::Bytes;
+use store::Draw;
 
 use super::scan::{Rows, Scan};
 use super::sum::{Pace, at_most};
@@ -14,12 +16,15 @@ use super::{Direction, KeyRange, ReadMode, Transaction};
 use crate::catalog::Table;
 use crate::engine::Engine;
 use crate::error::Result;
+use crate::memtable::{IndexTree, Key};
 use crate::options::SessionHandle;
 use crate::read::{Merged, Selector};
 use crate::view::ReadView;
 
 /// Rows that a count takes at once where a leaf has to be mixed with what is in memory.
 const COUNTED_AT_ONCE: usize = 256;
+/// Of so many keys in memory one is a cut.
+const KEYS_OF_CUT: usize = 1024;
 /// Looking a key up in a tree takes as long as passing so many rows.
 const LOOK_UP_COST: u64 = 16;
 
@@ -76,12 +81,37 @@ impl Snapshot {
         Some(ReaderPlace(readers.clone()))
     }
 
-    /// Keys strictly inside of a range at which the tree can be cut into parts of about the same size, ascending, at most `most`; none
-    /// where the range is in one leaf.
+    /// Keys strictly inside of a range at which it can be cut into parts of about the same size, ascending, at most `most`: separators of the
+    /// tree, and some of many keys in memory. None where the range is in one leaf, and little is in memory.
     pub async fn cuts(&self, index_number: usize, range: &KeyRange, most: usize) -> Result<Vec<Bytes>> {
-        let roots = self.view.layers().roots.clone();
-        let (lower, upper) = range.as_slices();
-        Ok(at_most(most, roots.separators(self.table.indexes[index_number].id, lower, upper).await?))
+        let layers = self.view.layers().clone();
+        let (index, (lower, upper)) = (self.table.indexes[index_number].id, range.as_slices());
+        let mut keys = layers.roots.separators(index, lower, upper).await?;
+        let in_tree = keys.len();
+        for memtable in &layers.memtables {
+            let some = |tree: &IndexTree| {
+                let count = (tree.len() / KEYS_OF_CUT).min(most);
+                if count > 0 { tree.some_keys(count, &mut Draw::new(index.0)) } else { Vec::new() }
+            };
+            let some = memtable.with_tree(index, some).unwrap_or_default();
+            let is_inside = |key: &Key| {
+                let is_above = match lower {
+                    Bound::Included(lower) | Bound::Excluded(lower) => key.as_slice() > lower,
+                    Bound::Unbounded => true,
+                };
+                let is_below = match upper {
+                    Bound::Included(upper) | Bound::Excluded(upper) => key.as_slice() < upper,
+                    Bound::Unbounded => true,
+                };
+                is_above && is_below
+            };
+            keys.extend(some.iter().filter(|key| is_inside(key)).map(|key| Bytes::copy_from_slice(key)));
+        }
+        if keys.len() > in_tree {
+            keys.sort_unstable();
+            keys.dedup();
+        }
+        Ok(at_most(most, keys))
     }
 
     /// How many entries a range of an index has, exactly: from the counts of the tree's nodes, corrected by what is in memory; or,

@@ -63,10 +63,40 @@ enum Stage {
 /// The groups that are open in ordered grouping: one, or with ROLLUP one per list of leading keys.
 #[derive(Default)]
 struct Ordered {
-    /// Encoded keys of the current row, one by one.
-    keys: Vec<Vec<u8>>,
+    /// Encoded keys of the current row, and of the next one.
+    keys: Keys,
+    next: Keys,
     /// `groups[n]` is grouped by the first n keys; without ROLLUP only the last is used.
     groups: Vec<Option<Group>>,
+}
+
+/// Keys of a row behind one another, and where each ends.
+#[derive(Default)]
+struct Keys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    fn set(&mut self, keys: &[Expr], row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
+        self.bytes.clear();
+        self.ends.clear();
+        for key in keys {
+            order::encode(&key.ty, &*key.eval_ref(row, &context.eval)?, false, &mut self.bytes);
+            self.ends.push(self.bytes.len());
+        }
+        Ok(())
+    }
+
+    /// How many first ones are the same.
+    fn same(&self, other: &Keys) -> usize {
+        let of = |keys: &Keys, number: usize| {
+            let start = number.checked_sub(1).map_or(0, |before| keys.ends[before]);
+            start..keys.ends[number]
+        };
+        let is_same = |number: &usize| self.bytes[of(self, *number)] == other.bytes[of(other, *number)];
+        (0..self.ends.len()).take_while(is_same).count()
+    }
 }
 
 impl<'p> AggregateRows<'p> {
@@ -89,7 +119,7 @@ impl<'p> AggregateRows<'p> {
     async fn by_images(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
         let Some(images) = &self.images else { return Ok(false) };
         if self.stage == Stage::Start && self.node.ordered {
-            self.ordered_images = images.ordered(self.node, &self.seed, context)?;
+            self.ordered_images = images.ordered(self.node, &self.seed, context).await?;
         } else if self.stage == Stage::Start
             && let Some(rows) = images.groups(self.node, &self.seed, context).await?
         {
@@ -100,7 +130,7 @@ impl<'p> AggregateRows<'p> {
         let Some(groups) = &mut self.ordered_images else { return Ok(false) };
         self.stage = Stage::Reading;
         let mut ended = Vec::new();
-        if !groups.next(&mut ended).await? {
+        if !groups.next(context, &mut ended).await? {
             self.ordered_images = None;
             self.stage = Stage::Done;
         }
@@ -155,22 +185,18 @@ impl<'p> AggregateRows<'p> {
     }
 
     async fn add_ordered(&mut self, row: &[Value], context: &ExecContext<'_>) -> Result<(), SqlError> {
-        let mut keys = Vec::with_capacity(self.node.keys.len());
-        for key in &self.node.keys {
-            let mut bytes = Vec::new();
-            order::encode(&key.ty, &key.eval(row, &context.eval)?, false, &mut bytes);
-            keys.push(bytes);
-        }
+        self.ordered.next.set(&self.node.keys, row, context)?;
         let count = self.node.keys.len();
         if self.ordered.groups.is_empty() {
             self.ordered.groups.resize_with(count + 1, || None);
         } else {
-            let same = keys.iter().zip(&self.ordered.keys).take_while(|(new, old)| new == old).count();
+            let same = self.ordered.next.same(&self.ordered.keys);
             if same < count {
                 self.close_groups(same + 1, context).await?;
             }
         }
-        self.ordered.keys = keys;
+        let Ordered { keys, next, .. } = &mut self.ordered;
+        std::mem::swap(keys, next);
         let first = if self.node.rollup.is_some() { 0 } else { count };
         for number in first..=count {
             let group = self.ordered.groups[number].get_or_insert_with(|| Group::new(self.node, row));

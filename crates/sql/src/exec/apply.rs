@@ -60,6 +60,10 @@ impl Operator for ApplySubqueries<'_> {
             Ok(more)
         })
     }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.input.keep_only(slot, values);
+    }
 }
 
 /// A subquery with what is remembered of its last run.

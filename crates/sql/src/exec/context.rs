@@ -21,15 +21,26 @@ pub struct Limits {
     pub sort_bytes: usize,
     /// `join_buffer_size`: rows kept by joins.
     pub join_bytes: usize,
+    /// What a sort and a join may have beside that of the memory that no other statement uses.
+    pub spare_bytes: usize,
     /// `tmp_table_size`: groups, distinct rows, derived tables.
     pub table_bytes: usize,
     /// `cte_max_recursion_depth`: rounds of a recursive common table expression.
     pub rounds: u64,
 }
 
+/// What one operator may take of the spare memory.
+const SPARE_OF_ONE: usize = 24 << 20;
+
 impl Default for Limits {
     fn default() -> Self {
-        Limits { sort_bytes: 1 << 20, join_bytes: 4 << 20, table_bytes: 16 << 20, rounds: 1000 }
+        Limits {
+            sort_bytes: 1 << 20,
+            join_bytes: 4 << 20,
+            spare_bytes: SPARE_OF_ONE,
+            table_bytes: 16 << 20,
+            rounds: 1000,
+        }
     }
 }
 

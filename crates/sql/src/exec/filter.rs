@@ -80,6 +80,10 @@ impl Operator for FilterRows<'_> {
             Ok(more)
         })
     }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.input.keep_only(slot, values);
+    }
 }
 
 /// LIMIT and OFFSET.

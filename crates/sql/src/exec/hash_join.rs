@@ -14,11 +14,12 @@ use types::Value;
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::budget::Budget;
 use crate::exec::context::ExecContext;
 use crate::exec::keys::KeyMap;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
 use crate::exec::spill::{ReadPosition, RowStore, memory_size};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprKind};
 use crate::plan::node::{HashKey, JoinNode, JoinRows};
 
 /// Partitions that a join is split into.
@@ -61,6 +62,8 @@ struct Table {
     /// For each row the one before it with the same key; its own number if it is the first.
     before: Vec<u32>,
     bytes: usize,
+    /// If it is all that there is.
+    budget: Option<Budget>,
 }
 
 impl Table {
@@ -126,6 +129,8 @@ pub(crate) struct HashJoin<'p> {
     in_row: bool,
     /// Memory of the current row's key.
     key: Vec<u8>,
+    /// Values of inner slots that are wanted; of none other.
+    wanted: Vec<(usize, Vec<Value>)>,
 }
 
 impl<'p> HashJoin<'p> {
@@ -154,14 +159,19 @@ impl<'p> HashJoin<'p> {
             matched: false,
             in_row: false,
             key: Vec::new(),
+            wanted: Vec::new(),
         }
     }
 
     async fn build(&mut self, context: &mut ExecContext<'_>) -> Result<(), SqlError> {
         self.inner.open(&self.seed);
+        for (slot, values) in self.wanted.drain(..) {
+            self.inner.keep_only(slot, &mut values.iter());
+        }
         self.table = Table::new(self.node.inner_slots.len());
         self.partitions = None;
         let (mut batch, mut key) = (RowBatch::new(self.width), Vec::new());
+        let mut budget = Budget::new(context.limits.join_bytes, context.limits.spare_bytes);
         loop {
             let more = self.inner.next_batch(context, &mut batch, BATCH_ROWS).await?;
             for row in batch.iter() {
@@ -178,17 +188,36 @@ impl<'p> HashJoin<'p> {
             }
             batch.clear();
             context.check_cancelled().await?;
-            if self.partitions.is_none() && self.table.bytes > context.limits.join_bytes {
+            if self.partitions.is_none() && !budget.holds(self.table.bytes) {
                 self.split(context).await?;
             }
             if !more {
                 break;
             }
         }
-        if self.partitions.is_some() {
-            self.split_outer(context).await?;
+        match self.partitions {
+            Some(_) => self.split_outer(context).await?,
+            None => self.table.budget = Some(budget),
         }
         Ok(())
+    }
+
+    /// Tells those who give the outer rows which keys have a match.
+    fn keep_matching(&mut self) {
+        if self.node.rows.has_unmatched() || self.partitions.is_some() {
+            return;
+        }
+        let table = &self.table;
+        for key in self.keys {
+            let (ExprKind::Column { slot: outer, utc: false }, ExprKind::Column { slot: inner, utc: false }) =
+                (&key.outer.kind, &key.inner.kind)
+            else {
+                continue;
+            };
+            let Some(place) = self.node.inner_slots.iter().position(|slot| slot == inner) else { continue };
+            let last = table.by_key.iter().map(|(_, last)| *last);
+            self.outer.keep_only(*outer, &mut last.map(|row| &table.row(row)[place]));
+        }
     }
 
     /// Moves the table to partitions on disk.
@@ -352,6 +381,7 @@ impl Operator for HashJoin<'_> {
         self.outer_at = 0;
         self.outer_more = true;
         self.in_row = false;
+        self.wanted.clear();
     }
 
     fn next_batch<'a>(
@@ -367,6 +397,7 @@ impl Operator for HashJoin<'_> {
                 }
                 self.build(context).await?;
                 self.built = true;
+                self.keep_matching();
             }
             if self.has_no_inner_row() && !self.node.rows.has_unmatched() {
                 return Ok(false);
@@ -398,5 +429,14 @@ impl Operator for HashJoin<'_> {
             }
             Ok(true)
         })
+    }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        let is_inner = self.node.inner_slots.contains(&slot);
+        match self.node.rows {
+            JoinRows::Inner if is_inner && !self.built => self.wanted.push((slot, values.cloned().collect())),
+            _ if is_inner => {}
+            _ => self.outer.keep_only(slot, values),
+        }
     }
 }

@@ -8,7 +8,7 @@ use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::context::ExecContext;
 use crate::exec::operator::{BoxedOperator, Operator, passes};
 use crate::exec::spill::{ReadPosition, RowStore};
-use crate::plan::node::JoinNode;
+use crate::plan::node::{JoinNode, JoinRows};
 
 /// The outer side of a join: one row at a time out of batches.
 pub(crate) struct OuterRows<'p> {
@@ -48,6 +48,12 @@ impl<'p> OuterRows<'p> {
         self.batch.row(self.at)
     }
 
+    /// Puts the current row's values into `row`, in place of those that are there; it is not to be asked for any more.
+    fn take_current(&mut self, row: &mut Vec<Value>) {
+        row.clear();
+        row.extend(self.batch.row_mut(self.at).iter_mut().map(std::mem::take));
+    }
+
     /// Goes on to the next row.
     pub(crate) fn advance(&mut self) {
         self.at += 1;
@@ -63,12 +69,14 @@ pub(crate) struct NestedLoop<'p> {
     matched: bool,
     /// Inner rows of a join that does not give them.
     found: RowBatch,
+    /// Memory of an outer row.
+    row: Vec<Value>,
 }
 
 impl<'p> NestedLoop<'p> {
     pub(crate) fn new(node: &'p JoinNode, outer: BoxedOperator<'p>, inner: BoxedOperator<'p>, width: usize) -> Self {
         let (outer, found) = (OuterRows::new(outer, width), RowBatch::new(width));
-        NestedLoop { node, outer, inner, inner_is_open: false, matched: false, found }
+        NestedLoop { node, outer, inner, inner_is_open: false, matched: false, found, row: Vec::new() }
     }
 
     /// Looks for one match of the outer row, which is then given or not; whether that is decided.
@@ -109,7 +117,13 @@ impl Operator for NestedLoop<'_> {
                     if !self.outer.fill(context, want).await? {
                         return Ok(false);
                     }
-                    self.inner.open(self.outer.current());
+                    match self.node.rows {
+                        JoinRows::Inner => {
+                            self.outer.take_current(&mut self.row);
+                            self.inner.open_with(&mut self.row);
+                        }
+                        _ => self.inner.open(self.outer.current()),
+                    }
                     self.inner_is_open = true;
                     self.matched = false;
                 }
@@ -129,6 +143,10 @@ impl Operator for NestedLoop<'_> {
             }
             Ok(true)
         })
+    }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.outer.input.keep_only(slot, values);
     }
 }
 
@@ -309,5 +327,9 @@ impl Operator for BufferedJoin<'_> {
             }
             Ok(true)
         })
+    }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.outer.keep_only(slot, values);
     }
 }

@@ -155,4 +155,8 @@ impl Operator for MeasuredRows<'_> {
             more
         })
     }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        self.input.keep_only(slot, values);
+    }
 }

@@ -11,6 +11,7 @@
 mod aggregate;
 pub(crate) mod apply;
 pub(crate) mod batch;
+pub(crate) mod budget;
 mod context;
 mod distinct;
 pub(crate) mod fast;

@@ -33,6 +33,11 @@ pub(crate) trait Operator: Send {
     /// Starts anew with this row. Nothing is read yet.
     fn open(&mut self, seed: &[Value]);
 
+    /// The same with a row that nobody else needs: it is taken, and another of the same width is left.
+    fn open_with(&mut self, seed: &mut Vec<Value>) {
+        self.open(seed);
+    }
+
     /// Adds at most `want` rows to `out`; `false` if there will be no more after these. (`true` with nothing added is
     /// possible: ask again.)
     fn next_batch<'a>(
@@ -45,6 +50,10 @@ pub(crate) trait Operator: Send {
     /// Rows whose value in a slot comes behind this one, in that order, are wanted no more until it is opened again. They may be given all the
     /// same.
     fn cut_off(&mut self, _slot: usize, _value: &Value, _descending: bool) {}
+
+    /// Until it is opened again, only rows are wanted whose value in a slot is equal to one of these, by the comparison of values of their own kind.
+    /// Others may be given all the same. Said after it was opened, best before it is read.
+    fn keep_only(&mut self, _slot: usize, _values: &mut dyn Iterator<Item = &Value>) {}
 }
 
 /// An operator that lives as long as its plan is borrowed.

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! Of a consistent read that goes on for long, conditions that can be said of images ([`crate::exec::image`]) are checked before anything is made
-//! of a row.
+//! of a row; of one that goes on for longer, by several tasks. Where the rows are the outer side of a hash join, the keys of the other side are
+//! such a condition ([`Operator::keep_only`]).
 //!
 //! A locking read locks what it reads; a row that does not match is given back at once (the engine does so in READ COMMITTED
 //! only). Batches begin small and grow, so that a LIMIT reads little more than it needs.
@@ -27,16 +28,24 @@ use crate::exec::context::ExecContext;
 use crate::exec::image::ImageOf;
 use crate::exec::image::compile::Compiler;
 use crate::exec::image::conditions::ImageCondition;
+use crate::exec::image::parts::{SHARED_FROM, places};
+use crate::exec::image::selected::{Selected, SelectedRows};
 use crate::exec::operator::{Operator, passes};
 use crate::exec::ranges::{Ranges, key_ranges};
 use crate::expr::Expr;
-use crate::plan::access::{Covered, IndexAccess};
+use crate::plan::access::{Covered, IndexAccess, is_point};
 use crate::plan::node::AccessNode;
 
 /// Entries in the first batch of a scan.
 const FIRST_BATCH: usize = 16;
 /// A scan that has read so many rows compiles its conditions; where assertions are on one that has read any, so that tests with small tables meet it.
 const COMPILED_AFTER: usize = if cfg!(debug_assertions) { 1 } else { 64 };
+
+/// A scan that has read so many rows has the rest read by several tasks, if it is long enough.
+const SHARED_AFTER: usize = if cfg!(debug_assertions) { 20 } else { 2_000 };
+
+/// After so many look-ups others on the thread may have their turn.
+const FILLS_OF_TURN: u32 = 16;
 
 /// A scan of one index.
 pub(crate) struct Scan<'p> {
@@ -50,9 +59,15 @@ pub(crate) struct Scan<'p> {
     is_blank: bool,
     /// Still to be read, the next one last; `None` before the first read.
     ranges: Option<Vec<KeyRange>>,
+    /// How often it has looked for rows.
+    fills: u32,
+    /// Each range is the rows with one value.
+    looks_up: bool,
     /// Each range is one whole clustered key.
     points: bool,
     scan: Option<engine::Scan>,
+    /// Instead, if several tasks read.
+    selected: Option<Box<SelectedRows>>,
     rows: Rows,
     /// Those of `rows` that are still wanted, and how many of them were taken.
     wanted: Vec<u32>,
@@ -60,6 +75,8 @@ pub(crate) struct Scan<'p> {
     batch_size: usize,
     /// Rows that were read since it was opened.
     read: usize,
+    /// It was found that nobody helps.
+    is_alone: bool,
     conditions: Conditions<'p>,
 }
 
@@ -69,6 +86,8 @@ struct Conditions<'p> {
     of: ImageOf,
     /// On what the index holds, or on the row if it is read.
     images: Vec<ImageCondition>,
+    /// Keys that have a match in joins above.
+    matches: Vec<ImageCondition>,
     /// What those who read the rows want no more.
     bound: Option<ImageCondition>,
     /// What is not among those: on what the index holds, and on the row.
@@ -83,6 +102,7 @@ impl<'p> Conditions<'p> {
             is_compiled: false,
             of: ImageOf { table: table.clone(), index: access.index },
             images: Vec::new(),
+            matches: Vec::new(),
             bound: None,
             index_filter: node.index_filter.iter().collect(),
             filter: node.filter.iter().collect(),
@@ -93,6 +113,7 @@ impl<'p> Conditions<'p> {
     /// Goes back to expressions alone, for another seed.
     fn reset(&mut self, node: &'p AccessNode) {
         self.bound = None;
+        self.matches.clear();
         if std::mem::take(&mut self.is_compiled) {
             self.images.clear();
             self.index_filter = node.index_filter.iter().collect();
@@ -125,12 +146,12 @@ impl<'p> Conditions<'p> {
     fn select(&mut self, rows: &Rows, wanted: &mut Vec<u32>) -> Result<(), SqlError> {
         wanted.clear();
         let all = 0..rows.len() as u32;
-        if self.images.is_empty() && self.bound.is_none() {
+        if !self.has_any() {
             wanted.extend(all);
             return Ok(());
         }
         for row in all {
-            let conditions = self.bound.iter().chain(&self.images);
+            let conditions = self.bound.iter().chain(&self.matches).chain(&self.images);
             if ImageCondition::all_hold(conditions, &self.of, rows.value(row as usize), &mut self.scratch)? {
                 wanted.push(row);
             }
@@ -138,11 +159,21 @@ impl<'p> Conditions<'p> {
         Ok(())
     }
 
-    /// Leaves out images whose column at `place` is behind a value. Not if other conditions have something to say of each row.
-    fn cut_off(&mut self, place: usize, value: &Value, descending: bool) {
-        if self.is_compiled && self.index_filter.is_empty() && self.filter.is_empty() {
-            self.bound = ImageCondition::up_to(&self.of, place, value, descending);
-        }
+    /// Whether anything is asked of images.
+    fn has_any(&self) -> bool {
+        self.bound.is_some() || !self.matches.is_empty() || !self.images.is_empty()
+    }
+
+    /// All that is asked of images, to be asked elsewhere.
+    fn take(&mut self) -> Vec<ImageCondition> {
+        let first = self.bound.take().into_iter().chain(self.matches.drain(..));
+        first.chain(self.images.drain(..)).collect()
+    }
+
+    /// That images whose column at `place` is behind a value are left out. Not if other conditions have something to say of each row.
+    fn up_to(&self, place: usize, value: &Value, descending: bool) -> Option<ImageCondition> {
+        let is_all = self.is_compiled && self.index_filter.is_empty() && self.filter.is_empty();
+        is_all.then(|| ImageCondition::up_to(&self.of, place, value, descending))?
     }
 }
 
@@ -173,13 +204,17 @@ impl<'p> Scan<'p> {
             seed: Vec::new(),
             is_blank: false,
             ranges: None,
+            fills: 0,
+            looks_up: access.parts.iter().any(|part| part.intervals.iter().all(is_point)),
             points: false,
             scan: None,
+            selected: None,
             rows: Rows::default(),
             wanted: Vec::new(),
             at: 0,
             batch_size: FIRST_BATCH,
             read: 0,
+            is_alone: false,
             conditions: Conditions::new(node, access, table),
         }
     }
@@ -193,28 +228,99 @@ impl<'p> Scan<'p> {
         while self.at == self.wanted.len() {
             self.wanted.clear();
             self.at = 0;
-            context.check_cancelled().await?;
-            let scan = match &mut self.scan {
-                Some(scan) => scan,
-                None => {
-                    let Some(range) = self.ranges.as_mut().and_then(Vec::pop) else { return Ok(false) };
-                    let (direction, index) = (self.direction(), self.access.index);
-                    self.scan.insert(context.transaction.scan(self.table, index, range, direction, self.mode))
-                }
-            };
-            let is_consistent = self.mode == ReadMode::Consistent;
-            let max = if is_consistent { self.batch_size.min(BATCH_ROWS) } else { want.max(1) };
-            self.batch_size = (self.batch_size * 4).min(BATCH_ROWS);
-            if !context.transaction.next_rows(scan, &mut self.rows, max).await? {
-                self.scan = None;
+            self.fills = self.fills.wrapping_add(1);
+            // A look-up takes little longer than asking the clock whose turn it is.
+            if !self.looks_up || self.fills.is_multiple_of(FILLS_OF_TURN) {
+                context.check_cancelled().await?;
+            } else {
+                context.eval.check_cancelled()?;
+            }
+            if self.may_share() && self.share(context).await? || self.selected.is_some() {
+                let Some(selected) = &mut self.selected else { return Ok(false) };
+                let Some(Selected { rows, wanted }) = selected.next(context).await? else { return Ok(false) };
+                (self.rows, self.wanted) = (rows, wanted);
                 continue;
             }
-            if is_consistent && !self.conditions.is_compiled && self.read >= COMPILED_AFTER {
+            let is_consistent = self.mode == ReadMode::Consistent;
+            let scan = match &mut self.scan {
+                Some(scan) => Some(scan),
+                None => {
+                    let Some(range) = self.ranges.as_mut().and_then(Vec::pop) else { return Ok(false) };
+                    let (direction, index, transaction) =
+                        (self.direction(), self.access.index, &mut context.transaction);
+                    match self.looks_up
+                        && is_consistent
+                        && transaction.rows_at_once(self.table, index, &range, direction, &mut self.rows)?
+                    {
+                        true => None,
+                        false => {
+                            Some(self.scan.insert(transaction.scan(self.table, index, range, direction, self.mode)))
+                        }
+                    }
+                }
+            };
+            if let Some(scan) = scan {
+                let max = if is_consistent { self.batch_size.min(BATCH_ROWS) } else { want.max(1) };
+                self.batch_size = (self.batch_size * 4).min(BATCH_ROWS);
+                if !context.transaction.next_rows(scan, &mut self.rows, max).await? {
+                    self.scan = None;
+                    continue;
+                }
+            }
+            if !is_consistent {
+                self.conditions.matches.clear();
+            } else if !self.conditions.is_compiled && self.read >= COMPILED_AFTER {
                 self.conditions.compile(self.node, self.covered, &self.seed, context);
             }
             self.read += self.rows.len();
             self.conditions.select(&self.rows, &mut self.wanted)?;
         }
+        Ok(true)
+    }
+
+    /// Begins with the seed.
+    fn start(&mut self) {
+        self.is_blank = self.seed.iter().all(Value::is_null);
+        self.ranges = None;
+        self.scan = None;
+        self.rows.clear();
+        self.wanted.clear();
+        self.at = 0;
+        self.batch_size = FIRST_BATCH;
+        self.read = 0;
+        self.is_alone = false;
+        self.selected = None;
+        self.conditions.reset(self.node);
+    }
+
+    /// Whether what is left may be worth the tasks.
+    fn may_share(&self) -> bool {
+        self.selected.is_none()
+            && !self.is_alone
+            && self.read >= SHARED_AFTER
+            && self.node.estimate.rows - self.read as f64 >= SHARED_FROM
+            && self.conditions.is_compiled
+            && self.conditions.has_any()
+    }
+
+    /// Has what is left read by several tasks, if there is somebody to help; whether it is.
+    async fn share(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
+        self.is_alone = true;
+        let Some(snapshot) = context.transaction.snapshot_of(self.table)? else { return Ok(false) };
+        let places = places(&snapshot, context.env);
+        if places.is_empty() {
+            return Ok(false);
+        }
+        let mut ranges = self.ranges.take().unwrap_or_default();
+        ranges.extend(self.scan.take().iter().map(engine::Scan::rest_range));
+        if !self.access.descending {
+            ranges.reverse();
+        }
+        let conditions = (self.conditions.of.clone(), self.conditions.take());
+        let how = (self.node.estimate.rows - self.read as f64, self.direction());
+        let selected = SelectedRows::new(conditions, (snapshot, ranges), how, (places, context.env)).await?;
+        self.ranges = Some(Vec::new());
+        self.selected = Some(Box::new(selected));
         Ok(true)
     }
 
@@ -238,7 +344,7 @@ impl<'p> Scan<'p> {
         let std::ops::Bound::Included(key) = range.lower else {
             return Err(SqlError::unknown("a point without a key"));
         };
-        if let Some(row) = context.transaction.get(self.table, &key, self.mode).await? {
+        if let Some(row) = self.row_of(&key, context).await? {
             self.push_row(|| &key, &row, context, out)?;
         }
         Ok(self.ranges.as_ref().is_some_and(|ranges| !ranges.is_empty()))
@@ -286,8 +392,18 @@ impl<'p> Scan<'p> {
             }
         }
         let key = self.table.codec.clustered_key_of(self.access.index, self.rows.key(row))?;
-        let Some(row) = context.transaction.get(self.table, key, self.mode).await? else { return Ok(()) };
+        let Some(row) = self.row_of(key, context).await? else { return Ok(()) };
         self.push_row(|| key, &row, context, out)
+    }
+
+    /// The row with a clustered key.
+    async fn row_of(&self, key: &[u8], context: &mut ExecContext<'_>) -> Result<Option<Bytes>, SqlError> {
+        if self.mode == ReadMode::Consistent
+            && let Some(found) = context.transaction.get_at_once(self.table, key)?
+        {
+            return Ok(found);
+        }
+        Ok(context.transaction.get(self.table, key, self.mode).await?)
     }
 
     /// Adds a row, if the conditions hold for it; its key is wanted to unlock it if they do not.
@@ -334,15 +450,12 @@ impl Operator for Scan<'_> {
     fn open(&mut self, seed: &[Value]) {
         self.seed.clear();
         self.seed.extend_from_slice(seed);
-        self.is_blank = seed.iter().all(Value::is_null);
-        self.ranges = None;
-        self.scan = None;
-        self.rows.clear();
-        self.wanted.clear();
-        self.at = 0;
-        self.batch_size = FIRST_BATCH;
-        self.read = 0;
-        self.conditions.reset(self.node);
+        self.start();
+    }
+
+    fn open_with(&mut self, seed: &mut Vec<Value>) {
+        std::mem::swap(&mut self.seed, seed);
+        self.start();
     }
 
     fn cut_off(&mut self, slot: usize, value: &Value, descending: bool) {
@@ -351,9 +464,21 @@ impl Operator for Scan<'_> {
             Covered::Covering => &self.node.index_decode,
             Covered::Fetch => return,
         };
-        if let Some((place, _)) = places.iter().find(|(_, other)| *other == slot) {
-            self.conditions.cut_off(*place, value, descending);
+        let Some((place, _)) = places.iter().find(|(_, other)| *other == slot) else { return };
+        let Some(condition) = self.conditions.up_to(*place, value, descending) else { return };
+        match &self.selected {
+            Some(selected) => selected.bound(condition),
+            None => self.conditions.bound = Some(condition),
         }
+    }
+
+    fn keep_only(&mut self, slot: usize, values: &mut dyn Iterator<Item = &Value>) {
+        let Some((column, _)) = self.node.decode.iter().find(|(_, other)| *other == slot) else { return };
+        if self.node.lock.is_some() || self.access.is_unique_point() {
+            return;
+        }
+        let Some(place) = self.conditions.of.place_of(*column) else { return };
+        self.conditions.matches.extend(ImageCondition::among(&self.conditions.of, place, values));
     }
 
     fn next_batch<'a>(

@@ -14,6 +14,7 @@ use types::Value;
 
 use crate::bind::tree::{Limit, OrderItem};
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
+use crate::exec::budget::Budget;
 use crate::exec::context::ExecContext;
 use crate::exec::filter::limit_numbers;
 use crate::exec::operator::{BoxedOperator, Operator};
@@ -126,6 +127,7 @@ pub(crate) struct Sorter {
     bytes: usize,
     /// Of the next row.
     number: u64,
+    budget: Option<Budget>,
     runs: Vec<RowStore>,
     /// The last of the first rows, if only those are wanted: none that comes later and is not before it.
     last: Option<(Vec<u8>, Vec<Value>)>,
@@ -134,7 +136,7 @@ pub(crate) struct Sorter {
 impl Sorter {
     /// Of rows with `width` values.
     pub(crate) fn new(width: usize) -> Self {
-        Sorter { width, rows: Vec::new(), bytes: 0, number: 0, runs: Vec::new(), last: None }
+        Sorter { width, rows: Vec::new(), bytes: 0, number: 0, budget: None, runs: Vec::new(), last: None }
     }
 
     pub(crate) fn push(&mut self, key: Vec<u8>, row: Vec<Value>) {
@@ -166,7 +168,9 @@ impl Sorter {
 
     /// Writes a run if the rows take more memory than they may.
     pub(crate) async fn bound(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {
-        if self.bytes > context.limits.sort_bytes { self.write_run(context).await } else { Ok(()) }
+        let limits = &context.limits;
+        let budget = self.budget.get_or_insert_with(|| Budget::new(limits.sort_bytes, limits.spare_bytes));
+        if budget.holds(self.bytes) { Ok(()) } else { self.write_run(context).await }
     }
 
     async fn write_run(&mut self, context: &ExecContext<'_>) -> Result<(), SqlError> {

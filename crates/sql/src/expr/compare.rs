@@ -152,6 +152,9 @@ fn compare_mixed(a: &Value, b: &Value, ctx: &EvalContext<'_>) -> Result<Option<O
 
 /// The order of an exact number and text that is one; `None` if it is none.
 pub(crate) fn exactly(n: &Value, text: &[u8]) -> Option<Ordering> {
+    if !matches!(n, Value::Int(_) | Value::UInt(_) | Value::Decimal(_)) {
+        return None;
+    }
     let text = text.trim_ascii();
     if let Value::Int(n) = n {
         let (parsed, len) = number::parse_integer(text);

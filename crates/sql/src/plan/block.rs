@@ -411,6 +411,10 @@ fn expected_of((block, columns): (&Block, &Columns), joined: &Joined, facts: &[O
         None => joined.rows,
     };
     let limit = block.limit.count.as_ref().and_then(literal_count).unwrap_or(f64::INFINITY);
+    let grouped = match block.having.is_empty() {
+        true => grouped,
+        false => (grouped * block.having.iter().map(Condition::guess).product::<f64>()).max(grouped.min(1.0)),
+    };
     Expected { rows: grouped.min(limit), cost: joined.node.cost() + joined.rows }
 }
 

@@ -11,7 +11,7 @@ use base::SqlError;
 use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::tree::{Block, OrderItem};
 use crate::expr::{CompareOp, ExprKind, SlotSet, order};
-use crate::plan::access::{Covered, Path, TableFacts, sort_cost};
+use crate::plan::access::{Covered, MAKE_COST, Path, TableFacts, sort_cost};
 use crate::plan::conditions::{Condition, Dependencies, TABLES_MAX, TableSet};
 use crate::plan::equalities::EqualColumns;
 use crate::plan::layout::used_of;
@@ -24,11 +24,11 @@ use syntax::grammar::too_many_tables;
 /// Comparing one pair of rows in a join by pairs.
 pub(super) const PAIR_COST: f64 = 0.3;
 /// Putting a row into the table of a hash join.
-pub(super) const HASHED_COST: f64 = 1.0;
+pub(super) const HASHED_COST: f64 = 1.7;
 /// Looking for a row's matches there.
 pub(super) const PROBE_COST: f64 = 0.7;
 /// Making a row of two.
-pub(super) const MATCH_COST: f64 = 0.2;
+pub(super) const MATCH_COST: f64 = 0.4;
 
 /// What the block wants of the order of the rows.
 #[derive(Clone, Copy)]
@@ -44,6 +44,21 @@ pub(crate) struct Joined {
     pub(crate) rows: f64,
     /// They come in the order that was wanted.
     pub(crate) ordered: bool,
+    /// So many of them are of a scan that leaves out what has no match in the hash joins above it; see [`scan_saved`].
+    pub(crate) scanned: f64,
+}
+
+impl Joined {
+    /// No table yet.
+    pub(crate) fn nothing() -> Self {
+        Joined { node: Node::One, rows: 1.0, ordered: true, scanned: 0.0 }
+    }
+}
+
+/// What a hash join saves below it: rows of a scan that have no match are not made ([`crate::exec`] tells the scan which keys have one). Of
+/// `scanned` rows so many have a match each.
+pub(super) fn scan_saved(scanned: f64, matching: f64) -> f64 {
+    scanned * (1.0 - matching).max(0.0) * (MAKE_COST + PROBE_COST)
 }
 
 /// Plans the joins of one block.
@@ -82,7 +97,7 @@ impl JoinPlanner<'_> {
         let constants = take(&mut conditions, |condition| condition.needs.tables.is_within(available));
         let guard = self.constant_filter(constants);
         if let Some(Node::Nothing(_)) = guard {
-            return Ok(Joined { node: Node::Nothing("Impossible WHERE"), rows: 0.0, ordered: true });
+            return Ok(Joined { node: Node::Nothing("Impossible WHERE"), rows: 0.0, ..Joined::nothing() });
         }
         let mut equal = EqualColumns::default();
         for (position, table) in order.into_iter().enumerate() {
@@ -106,7 +121,7 @@ impl JoinPlanner<'_> {
             let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
             joined = joined.map(|joined| self.apply_and_filter(joined, after));
         }
-        let joined = joined.unwrap_or(Joined { node: Node::One, rows: 1.0, ordered: true });
+        let joined = joined.unwrap_or_else(Joined::nothing);
         let mut joined = self.apply_and_filter(joined, conditions);
         if let Some(guard) = guard {
             joined.node = guarded(guard, joined.node);
@@ -139,7 +154,7 @@ impl JoinPlanner<'_> {
         if rest.is_empty() {
             return None;
         }
-        Some(self.apply_and_filter(Joined { node: Node::One, rows: 1.0, ordered: true }, rest).node)
+        Some(self.apply_and_filter(Joined::nothing(), rest).node)
     }
 
     /// Runs the subqueries that conditions need, and checks them.
@@ -166,7 +181,7 @@ impl JoinPlanner<'_> {
             node = Node::Apply { input: Box::new(node), subqueries };
             node = Node::Filter { input: Box::new(node), conditions: exprs(applied) };
         }
-        Joined { node, rows: joined.rows * selectivity, ordered: joined.ordered }
+        Joined { node, rows: joined.rows * selectivity, ..joined }
     }
 
     /// Adds those of the outer joins for which everything is there.
@@ -185,7 +200,7 @@ impl JoinPlanner<'_> {
             };
             let Some(next) = outer.iter_mut().find(ready).and_then(Option::take) else { return Ok(()) };
             let tables = next.tables;
-            let before = joined.take().unwrap_or(Joined { node: Node::One, rows: 1.0, ordered: true });
+            let before = joined.take().unwrap_or_else(Joined::nothing);
             *joined = Some(self.join_outer(before, next, *present)?);
             *present = present.with(tables);
         }
@@ -238,7 +253,7 @@ impl JoinPlanner<'_> {
             // Rows that are read again, for other rows before them, are kept.
             let once = present.is_empty() && self.block.outer.is_empty();
             let node = self.source_access(table, conditions, once);
-            return Joined { node, rows, ordered: wanted.order.is_empty() };
+            return Joined { node, rows, ordered: wanted.order.is_empty(), scanned: 0.0 };
         };
         let all: Vec<&Condition> = conditions.iter().collect();
         let mut best: Option<(f64, Path, Option<bool>, f64)> = None;
@@ -249,7 +264,7 @@ impl JoinPlanner<'_> {
             // An index that is no use for the conditions may still give the order.
             for &index in &for_order.indexes {
                 if !paths.iter().any(|path| path.access.index == index) {
-                    paths.push(facts.path(index, Vec::new(), table, &all));
+                    paths.push(facts.path(index, Vec::new(), table, &all, present));
                 }
             }
         }
@@ -272,10 +287,11 @@ impl JoinPlanner<'_> {
             }
         }
         let Some((_, mut path, turned, read)) = best else {
-            return Joined { node: Node::One, rows: 1.0, ordered: true };
+            return Joined::nothing();
         };
         path.access.descending = turned.unwrap_or(false);
         let rows = self.passing_rows(&path, &conditions);
+        let scanned = if path.leaves_out() { rows } else { 0.0 };
         let cost = path.cost_of(read);
         let possible = self.possible(facts, table, &all, present);
         let mut node = self.access_node(table, facts, path, conditions, possible);
@@ -283,16 +299,12 @@ impl JoinPlanner<'_> {
             access.estimate = Estimate { rows: read, cost, ..access.estimate };
             access.for_order = turned.is_some() && !wanted.order.is_empty();
         }
-        Joined { node, rows, ordered: turned.is_some() }
+        Joined { node, rows, ordered: turned.is_some(), scanned }
     }
 
     /// Rows that pass the conditions which the path does not already stand for.
     fn passing_rows<C: Borrow<Condition>>(&self, path: &Path, conditions: &[C]) -> f64 {
-        let used = |condition: &Condition| {
-            condition.asks.iter().any(|ask| path.access.parts.iter().any(|part| part.column == ask.column))
-        };
-        let rest = conditions.iter().map(Borrow::borrow).filter(|condition: &&Condition| !used(condition));
-        path.rows * rest.map(Condition::selectivity).product::<f64>()
+        path.rows * path.passing_share(conditions.iter().map(Borrow::borrow))
     }
 
     /// Rows of a table that its own conditions leave.
@@ -344,7 +356,7 @@ impl JoinPlanner<'_> {
         let local: Vec<&Condition> = conditions.iter().collect();
         let fanout = self.matching(table, &local, present);
         let fanout = kept.of_one(fanout);
-        if let Some(path) = self.lookup_path(table, &conditions, present, before.rows) {
+        if let Some(path) = self.lookup_path(table, &conditions, present, &before, kept) {
             let Some(facts) = &self.facts[table] else { return before };
             let all: Vec<&Condition> = conditions.iter().collect();
             let possible = self.possible(facts, table, &all, present);
@@ -362,7 +374,7 @@ impl JoinPlanner<'_> {
                 inner_slots,
                 expected_rows: rows,
             };
-            return Joined { node: Node::Join(Box::new(node)), rows, ordered };
+            return Joined { node: Node::Join(Box::new(node)), rows, ordered, scanned: 0.0 };
         }
         if !self.laterals[table].is_empty() {
             return self.join_lateral(before, table, conditions, here, kept);
@@ -372,6 +384,7 @@ impl JoinPlanner<'_> {
         let inner = self.first_table(table, own, TableSet::default(), Wanted { order: &[], rows: None });
         let (keys, rest) = self.hash_keys(cross, here);
         let rows = before.rows * fanout;
+        let scanned = if keys.is_empty() { 0.0 } else { before.scanned * kept.share_given(fanout) };
         let method = if keys.is_empty() { JoinMethod::Buffered } else { JoinMethod::Hash(keys) };
         let node = JoinNode {
             outer: before.node,
@@ -382,7 +395,7 @@ impl JoinPlanner<'_> {
             inner_slots,
             expected_rows: rows,
         };
-        Joined { node: Node::Join(Box::new(node)), rows, ordered: false }
+        Joined { node: Node::Join(Box::new(node)), rows, ordered: false, scanned }
     }
 
     /// Joins a subquery that is made anew for each row before it.
@@ -406,7 +419,7 @@ impl JoinPlanner<'_> {
             inner_slots: self.given_by(here),
             expected_rows: rows,
         };
-        Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered }
+        Joined { node: Node::Join(Box::new(node)), rows, ordered: before.ordered, scanned: 0.0 }
     }
 
     /// Conditions of ON that say nothing of the inner table are checked before it is read.
@@ -432,7 +445,14 @@ impl JoinPlanner<'_> {
     }
 
     /// A path that looks up values of the tables before, if that is cheaper than reading the table once.
-    fn lookup_path(&self, table: usize, conditions: &[Condition], present: TableSet, outer_rows: f64) -> Option<Path> {
+    fn lookup_path(
+        &self,
+        table: usize,
+        conditions: &[Condition],
+        present: TableSet,
+        before: &Joined,
+        kept: JoinRows,
+    ) -> Option<Path> {
         let facts = self.facts[table].as_ref()?;
         let all: Vec<&Condition> = conditions.iter().collect();
         let mut paths = facts.paths(table, &all, present);
@@ -440,12 +460,14 @@ impl JoinPlanner<'_> {
         let scan_cost = once.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);
         paths.retain(|path| path.needs.meets(present) || path.access.is_unique_point());
         let best = paths.into_iter().min_by(|a, b| a.cost.total_cmp(&b.cost))?;
-        let lookups = outer_rows.max(1.0) * best.cost;
+        let lookups = before.rows.max(1.0) * best.cost;
         let own = TableSet::one(table);
         let equality = all.iter().any(|condition| self.is_equality_with(condition, own, present));
         let base = self.base_rows(table, &all);
         let each = if equality { PROBE_COST } else { base * PAIR_COST };
-        (lookups <= scan_cost + HASHED_COST * base + each * outer_rows || facts.forced).then_some(best)
+        let matching = if equality { kept.share_given(self.matching(table, &all, present)) } else { 1.0 };
+        let by_scan = scan_cost + HASHED_COST * base + each * before.rows - scan_saved(before.scanned, matching);
+        (lookups <= by_scan || facts.forced).then_some(best)
     }
 
     /// Equalities between the table and those before it.

@@ -16,8 +16,9 @@ use std::collections::HashMap;
 use crate::bind::columns::TableId;
 use crate::bind::hints::OrderPart;
 use crate::bind::tree::OrderItem;
+use crate::plan::access::Path;
 use crate::plan::conditions::{Condition, TableSet};
-use crate::plan::join::{HASHED_COST, JoinPlanner, MATCH_COST, PAIR_COST, PROBE_COST, Wanted};
+use crate::plan::join::{HASHED_COST, JoinPlanner, MATCH_COST, PAIR_COST, PROBE_COST, Wanted, scan_saved};
 
 /// Up to so many tables all sets are looked at.
 const SEARCH_TABLES_MAX: usize = 12;
@@ -110,8 +111,14 @@ struct Search<'s> {
 /// What one more table costs.
 #[derive(Clone, Copy, Debug)]
 struct Step {
-    /// Once, and for each row that is there.
-    by_scan: (f64, f64),
+    /// Reading it, putting its rows into a table, and looking there for each row.
+    scan: f64,
+    keep: f64,
+    each: f64,
+    /// It is joined by hash.
+    is_hashed: bool,
+    /// As the first table it is read by a scan that can leave rows out.
+    is_scan: bool,
     by_lookup: Option<f64>,
     /// Rows that come of one.
     rows: f64,
@@ -122,7 +129,14 @@ struct Step {
 struct Best {
     cost: f64,
     rows: f64,
+    /// Rows of the first table's scan that are left, if it can leave some out; see [`scan_saved`].
+    scanned: f64,
     last: usize,
+}
+
+impl Best {
+    /// No table.
+    const NOTHING: Best = Best { cost: 0.0, rows: 1.0, scanned: 0.0, last: 0 };
 }
 
 impl<'s> Search<'s> {
@@ -222,8 +236,8 @@ impl<'s> Search<'s> {
         let all = (1 << count) - 1;
         let mut best: Vec<Option<Best>> = vec![None; 1 << count];
         for places in 0..all {
-            let Best { cost, rows, .. } = match best[places] {
-                _ if places == 0 => Best { cost: 0.0, rows: 1.0, last: 0 },
+            let before = match best[places] {
+                _ if places == 0 => Best::NOTHING,
                 Some(known) => known,
                 None => continue,
             };
@@ -239,12 +253,13 @@ impl<'s> Search<'s> {
                 if *steps > STEPS_MAX {
                     return None;
                 }
-                let (step_cost, step_rows) = self.step(place, present, rows, places == 0);
+                let next = self.step(place, present, before, places == 0);
                 let longer = &mut best[places | 1 << place];
                 match longer {
-                    Some(known) if known.cost <= cost + step_cost => {}
-                    Some(known) => (known.cost, known.last) = (cost + step_cost, place),
-                    None => *longer = Some(Best { cost: cost + step_cost, rows: step_rows, last: place }),
+                    Some(known) if known.cost <= next.cost => {}
+                    // How many rows a set gives is the same, but for roundings.
+                    Some(known) => *known = Best { rows: known.rows, ..next },
+                    None => *longer = Some(next),
                 }
             }
         }
@@ -264,15 +279,15 @@ impl<'s> Search<'s> {
     fn greedy(&self) -> Vec<usize> {
         let count = self.tables.len();
         let mut starts: Vec<usize> = (0..count).filter(|place| self.is_free(*place, self.available)).collect();
-        let begin = |place: &usize| self.step(*place, self.available, 1.0, true);
-        starts.sort_by(|a, b| begin(a).1.total_cmp(&begin(b).1));
+        let begin = |place: &usize| self.step(*place, self.available, Best::NOTHING, true);
+        starts.sort_by(|a, b| begin(a).rows.total_cmp(&begin(b).rows));
         let orders = starts.into_iter().take(GREEDY_STARTS).map(|first| self.greedy_after(first));
         let cheapest = orders.min_by(|a, b| a.0.total_cmp(&b.0));
         cheapest.map_or_else(|| self.tables.to_vec(), |(_, order)| order)
     }
 
     fn greedy_after(&self, first: usize) -> (f64, Vec<usize>) {
-        let (mut cost, mut rows) = self.step(first, self.available, 1.0, true);
+        let mut before = self.step(first, self.available, Best::NOTHING, true);
         let mut order = vec![self.tables[first]];
         let mut present = self.available.with(TableSet::one(self.tables[first]));
         let mut left: Vec<usize> = (0..self.tables.len()).filter(|place| *place != first).collect();
@@ -281,23 +296,20 @@ impl<'s> Search<'s> {
             let is_joined = |place: &usize| self.neighbours[*place].meets(present) || self.is_lateral(*place);
             let joined: Vec<usize> = free.iter().copied().filter(is_joined).collect();
             let candidates = if joined.is_empty() { &free } else { &joined };
-            let steps = candidates.iter().map(|&place| (place, self.step(place, present, rows, false)));
+            let steps = candidates.iter().map(|&place| self.step(place, present, before, false));
             // What is cheap now, and leaves little to do.
-            let Some((place, (step_cost, step_rows))) =
-                steps.min_by(|(_, a), (_, b)| (a.0 + a.1).total_cmp(&(b.0 + b.1)))
-            else {
-                break;
-            };
-            (cost, rows) = (cost + step_cost, step_rows);
+            let Some(next) = steps.min_by(|a, b| (a.cost + a.rows).total_cmp(&(b.cost + b.rows))) else { break };
+            let place = next.last;
+            before = next;
             order.push(self.tables[place]);
             present = present.with(TableSet::one(self.tables[place]));
             left.retain(|other| *other != place);
         }
-        (cost, order)
+        (before.cost, order)
     }
 
-    /// What joining a table to so many rows costs, and how many come of it.
-    fn step(&self, place: usize, present: TableSet, rows: f64, first: bool) -> (f64, f64) {
+    /// What comes of joining one more table.
+    fn step(&self, place: usize, present: TableSet, before: Best, first: bool) -> Best {
         let there = TableSet(self.neighbours[place].0 & present.0);
         let known = self.steps.borrow().get(&(place, there)).copied();
         let step = known.unwrap_or_else(|| {
@@ -305,11 +317,17 @@ impl<'s> Search<'s> {
             self.steps.borrow_mut().insert((place, there), step);
             step
         });
-        let (once, each) = step.by_scan;
-        let by_scan = if first { once } else { once + rows * each };
-        let cost = step.by_lookup.map_or(by_scan, |lookup| by_scan.min(rows * lookup));
-        let next = (rows * step.rows).max(0.001);
-        (cost + if first { 0.0 } else { next * MATCH_COST }, next)
+        let rows = (before.rows * step.rows).max(0.001);
+        let by_lookup = step.by_lookup.map_or(f64::INFINITY, |lookup| before.rows * lookup);
+        if first {
+            let scanned = if step.is_scan && step.scan < by_lookup { rows } else { 0.0 };
+            return Best { cost: step.scan.min(by_lookup), rows, scanned, last: place };
+        }
+        let matching = if step.is_hashed { step.rows.min(1.0) } else { 1.0 };
+        let by_scan = step.scan + step.keep + before.rows * step.each - scan_saved(before.scanned, matching);
+        let cost = before.cost + by_scan.min(by_lookup) + rows * MATCH_COST;
+        let scanned = if step.is_hashed && by_scan < by_lookup { before.scanned * matching } else { 0.0 };
+        Best { cost, rows, scanned, last: place }
     }
 
     fn step_after(&self, place: usize, there: TableSet) -> Step {
@@ -323,25 +341,26 @@ impl<'s> Search<'s> {
             .collect();
         let rows = self.planner.matching(table, &local, there);
         let base = self.planner.base_rows(table, &local);
-        let hashed = local.iter().any(|condition| self.planner.is_equality_with(condition, own, there));
-        let each = if hashed { PROBE_COST } else { base * PAIR_COST };
+        let is_hashed = local.iter().any(|condition| self.planner.is_equality_with(condition, own, there));
+        let keep = base * HASHED_COST;
+        let each = if is_hashed { PROBE_COST } else { base * PAIR_COST };
         if self.is_lateral(place) {
             // It is made again for each row.
             let each = self.planner.source_rows[table] * 2.0;
-            return Step { by_scan: (f64::INFINITY, 0.0), by_lookup: Some(each), rows };
+            let (scan, is_hashed) = (f64::INFINITY, false);
+            return Step { scan, keep: 0.0, each: 0.0, is_hashed, is_scan: false, by_lookup: Some(each), rows };
         }
         let Some(facts) = &self.planner.facts[table] else {
-            return Step {
-                by_scan: (self.planner.source_rows[table] + base * HASHED_COST, each),
-                by_lookup: None,
-                rows,
-            };
+            let scan = self.planner.source_rows[table];
+            return Step { scan, keep, each, is_hashed, is_scan: false, by_lookup: None, rows };
         };
         let once = facts.paths(table, &local, TableSet::default());
-        let scan = once.iter().map(|path| path.cost).fold(f64::INFINITY, f64::min);
+        let cheapest = once.iter().min_by(|a, b| a.cost.total_cmp(&b.cost));
+        let scan = cheapest.map_or(f64::INFINITY, |path| path.cost);
+        let is_scan = cheapest.is_some_and(Path::leaves_out);
         let lookups = facts.paths(table, &local, there);
-        let looks_up = |path: &&crate::plan::access::Path| path.needs.meets(there) || path.access.is_unique_point();
+        let looks_up = |path: &&Path| path.needs.meets(there) || path.access.is_unique_point();
         let lookup = lookups.iter().filter(looks_up).map(|path| path.cost).reduce(f64::min);
-        Step { by_scan: (scan + base * HASHED_COST, each), by_lookup: lookup, rows }
+        Step { scan, keep, each, is_hashed, is_scan, by_lookup: lookup, rows }
     }
 }

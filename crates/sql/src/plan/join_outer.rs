@@ -51,7 +51,7 @@ impl JoinPlanner<'_> {
             inner_slots,
             expected_rows: rows,
         };
-        Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered })
+        Ok(Joined { node: Node::Join(Box::new(node)), rows, ordered, scanned: 0.0 })
     }
 
     /// A nest that is joined by itself, with the equalities between it and the rows before, and the other conditions on both; `None` if there are

@@ -410,6 +410,11 @@ impl JoinRows {
         }
     }
 
+    /// Which part of the outer rows can be in the result, if so many match each: what the keys of the inner rows leave of a scan below.
+    pub(crate) fn share_given(self, matching: f64) -> f64 {
+        if self.has_unmatched() { 1.0 } else { matching.min(1.0) }
+    }
+
     /// How many rows come of one, if so many match it.
     pub(crate) fn of_one(self, matching: f64) -> f64 {
         match self {

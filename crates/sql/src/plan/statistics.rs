@@ -114,6 +114,14 @@ impl TableFacts {
     }
 }
 
+/// What a sample says of conditions.
+struct Tried {
+    /// The part of the rows that meet them.
+    share: f64,
+    /// Some row does, or all rows were tried.
+    is_met: bool,
+}
+
 /// Says of the conditions of a block which part of the rows they leave.
 pub(crate) struct Shares<'s> {
     pub(crate) block: &'s Block,
@@ -131,8 +139,34 @@ impl Shares<'_> {
                 condition.share = Some(self.share(&condition.expr).clamp(0.0, 1.0));
             }
         }
+        self.tell_together(nest);
         self.tell_of_branches(nest);
         nest.outer.iter_mut().for_each(|outer| self.tell(&mut outer.nest));
+    }
+
+    /// What conditions on one table leave together may be less, or more, than their shares multiplied (both ends of a range, columns that depend on each other):
+    /// they are tried together, and each has a part in the difference.
+    fn tell_together(&self, nest: &mut Nest) {
+        for table in 0..self.block.tables.len() {
+            let of_table = |condition: &&mut Condition| {
+                condition.needs.tables == TableSet::one(table) && condition.share.is_some_and(|share| share > 0.0)
+            };
+            let mut conditions: Vec<&mut Condition> = nest.conditions.iter_mut().filter(of_table).collect();
+            if conditions.len() < 2 {
+                continue;
+            }
+            let exprs: Vec<&Expr> = conditions.iter().map(|condition| &condition.expr).collect();
+            let Some(Tried { share: together, .. }) = self.tried(&exprs) else { continue };
+            let apart: f64 = conditions.iter().filter_map(|condition| condition.share).product();
+            if apart <= 0.0 || apart >= 1.0 || together <= 0.0 {
+                continue;
+            }
+            let power = together.ln() / apart.ln();
+            conditions
+                .iter_mut()
+                .filter_map(|condition| condition.share.as_mut())
+                .for_each(|share| *share = share.powf(power));
+        }
     }
 
     /// What an OR leaves of rows that have met what it asks of single tables.
@@ -151,8 +185,20 @@ impl Shares<'_> {
     }
 
     fn share(&self, expr: &Expr) -> f64 {
-        if let Some(tried) = self.tried(expr) {
-            return tried;
+        if let Some((table, wanted)) = self.one_table(&[expr])
+            && let Some(share) = self.by_histogram(expr, &wanted, table)
+        {
+            return share;
+        }
+        if let Some(tried) = self.tried(&[expr]) {
+            // Whatever it is, it is rare; one value of a column that has many is rarer still.
+            let one_value = match &expr.kind {
+                ExprKind::Compare { op: CompareOp::Eq, args } if !tried.is_met => {
+                    args.iter().find_map(|arg| self.values(arg)).map(|values| 1.0 / values.distinct)
+                }
+                _ => None,
+            };
+            return one_value.unwrap_or(1.0).min(tried.share);
         }
         match &expr.kind {
             ExprKind::And(parts) => parts.iter().map(|part| self.share(part)).product(),
@@ -181,25 +227,30 @@ impl Shares<'_> {
         self.facts[table].as_ref()?.values(column)
     }
 
-    /// The part of a sample that meets a condition; `None` if it cannot be tried on one table's rows alone.
-    fn tried(&self, expr: &Expr) -> Option<f64> {
-        if expr.constancy() != Constancy::Row || expr.has_param() || expr.waits() || expr.assigns() {
-            return None;
-        }
+    /// The one table whose rows conditions can be tried on, and the columns that they read: (position, number).
+    fn one_table(&self, exprs: &[&Expr]) -> Option<(&TableFacts, Vec<(usize, usize)>)> {
         let mut wanted: Vec<(usize, usize)> = Vec::new();
         let mut of = None;
-        for id in expr.slots().iter() {
-            let (table, column) = self.columns.place(id, &self.block.tables)?;
-            if *of.get_or_insert(table) != table {
+        for expr in exprs {
+            if expr.constancy() != Constancy::Row || expr.has_param() || expr.waits() || expr.assigns() {
                 return None;
             }
-            wanted.push((column, id));
+            for id in expr.slots().iter() {
+                let (table, column) = self.columns.place(id, &self.block.tables)?;
+                if *of.get_or_insert(table) != table {
+                    return None;
+                }
+                wanted.push((column, id));
+            }
         }
         wanted.sort_unstable();
-        let facts = self.facts[of?].as_ref()?;
-        if let Some(share) = self.by_histogram(expr, &wanted, facts) {
-            return Some(share);
-        }
+        wanted.dedup();
+        Some((self.facts[of?].as_ref()?, wanted))
+    }
+
+    /// The part of a sample that meets conditions; `None` if they cannot be tried on one table's rows alone.
+    fn tried(&self, exprs: &[&Expr]) -> Option<Tried> {
+        let (facts, wanted) = self.one_table(exprs)?;
         let sample = facts.known.sample.as_ref().filter(|sample| !sample.rows.is_empty())?;
         let width = wanted.iter().map(|(_, id)| id + 1).max()?;
         let mut row = vec![Value::Null; width];
@@ -210,20 +261,15 @@ impl Shares<'_> {
             for (id, values) in &columns {
                 row[*id] = values[at].clone();
             }
-            met += f64::from(u8::from(expr.eval_truth(&row, &self.eval).ok()? == Some(true)));
+            let mut meets_all = true;
+            for expr in exprs {
+                meets_all = meets_all && expr.eval_truth(&row, &self.eval).ok()? == Some(true);
+            }
+            met += f64::from(u8::from(meets_all));
         }
         let all = sample.rows.len() as f64;
-        if met > 0.0 || all >= sample.of as f64 {
-            return Some(met / all);
-        }
-        // Whatever it is, it is rare; one value of a column that has many is rarer still.
-        let one_value = match &expr.kind {
-            ExprKind::Compare { op: CompareOp::Eq, args } => {
-                args.iter().find_map(|arg| self.values(arg)).map(|values| 1.0 / values.distinct)
-            }
-            _ => None,
-        };
-        Some(one_value.unwrap_or(1.0).min(NONE_FOUND / all))
+        let is_met = met > 0.0 || all >= sample.of as f64;
+        Some(Tried { share: if is_met { met / all } else { NONE_FOUND / all }, is_met })
     }
 
     /// The same by the histogram of the one column that it reads.
@@ -237,7 +283,7 @@ impl Shares<'_> {
     /// Which part of a table's rows has the values that equalities ask for with rows that are there, all of them together.
     pub(crate) fn equal_share(&self, table: usize, conditions: &[&Condition], present: TableSet) -> EqualShare {
         let mut equal = EqualShare::default();
-        let (mut inner, mut outer): (Vec<usize>, Vec<(usize, usize)>) = (Vec::new(), Vec::new());
+        let (mut inner, mut outer): (Vec<usize>, Vec<(usize, usize, usize)>) = (Vec::new(), Vec::new());
         for (number, condition) in conditions.iter().enumerate() {
             let joins = |ask: &&crate::plan::conditions::Asked| {
                 ask.table == table
@@ -246,13 +292,14 @@ impl Shares<'_> {
             };
             let Some(ask) = condition.asks.iter().find(joins) else { continue };
             equal.used.push(number);
-            if inner.contains(&ask.column) {
-                continue;
-            }
-            inner.push(ask.column);
             let other = condition.asks.iter().find(|ask| ask.table != table && present.meets(TableSet::one(ask.table)));
-            outer.extend(other.map(|ask| (ask.table, ask.column)));
+            let place = inner.iter().position(|column| *column == ask.column).unwrap_or_else(|| {
+                inner.push(ask.column);
+                inner.len() - 1
+            });
+            outer.extend(other.map(|other| (place, other.table, other.column)));
         }
+        let outer = of_few_tables(outer);
         if inner.is_empty() {
             return equal;
         }
@@ -274,6 +321,35 @@ impl Shares<'_> {
         }
         equal
     }
+}
+
+/// For each place one of the columns that stand for it (place, table, column), of as few tables as possible: the columns of one table are seldom
+/// independent of each other. Gives (table, column).
+fn of_few_tables(mut outer: Vec<(usize, usize, usize)>) -> Vec<(usize, usize)> {
+    let mut chosen = Vec::new();
+    while !outer.is_empty() {
+        let places_of = |of: usize| {
+            let mut places: Vec<usize> =
+                outer.iter().filter(|(_, table, _)| *table == of).map(|(place, ..)| *place).collect();
+            places.sort_unstable();
+            places.dedup();
+            places.len()
+        };
+        let Some(best) =
+            outer.iter().map(|(_, table, _)| *table).max_by_key(|table| (places_of(*table), usize::MAX - table))
+        else {
+            break;
+        };
+        let mut done = Vec::new();
+        for (place, table, column) in &outer {
+            if *table == best && !done.contains(place) {
+                done.push(*place);
+                chosen.push((*table, *column));
+            }
+        }
+        outer.retain(|(place, ..)| !done.contains(place));
+    }
+    chosen
 }
 
 /// See [`Shares::equal_share`].

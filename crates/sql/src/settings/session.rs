@@ -147,6 +147,7 @@ fn decode(get: &dyn Fn(&str) -> SettingValue) -> Hot {
             join_bytes: bytes("join_buffer_size"),
             table_bytes: bytes("tmp_table_size"),
             rounds: number("cte_max_recursion_depth"),
+            ..Limits::default()
         },
         innodb_lock_wait_timeout: seconds("innodb_lock_wait_timeout"),
         lock_wait_timeout: seconds("lock_wait_timeout"),

@@ -20,6 +20,8 @@ use crate::value::Value;
 
 /// Digits of which every number fits into an `i128`.
 const DIGITS_OF_I128: u8 = 38;
+/// Added to numbers that have a sign.
+const SIGN: u64 = 1 << 63;
 /// Ranks have so many bytes.
 const RANK_BYTES: usize = 8;
 
@@ -89,6 +91,15 @@ impl Field<'_> {
         self.has_ranks().then(|| rank_of(self.codec(), &bytes))
     }
 
+    /// The rank of an integer in a column of integers; `None` if it is none of any such column.
+    pub fn rank_of_integer(&self, n: i128) -> Option<u64> {
+        match self.codec() {
+            Codec::Int { unsigned: false, .. } => i64::try_from(n).ok().map(|n| n as u64 ^ SIGN),
+            Codec::Int { .. } => u64::try_from(n).ok(),
+            _ => None,
+        }
+    }
+
     /// Digits after the point of its numbers, if they are exact and fit into an `i128` of such units.
     pub fn scale_of_units(&self) -> Option<u8> {
         match self.codec() {
@@ -132,7 +143,6 @@ fn double(codec: &Codec, bytes: &[u8]) -> f64 {
 
 #[inline]
 fn rank_of(codec: &Codec, bytes: &[u8]) -> u64 {
-    const SIGN: u64 = 1 << 63;
     match codec {
         Codec::Int { unsigned: false, .. } => read_signed(bytes) as u64 ^ SIGN,
         Codec::Int { .. } | Codec::Date => read_le(bytes),

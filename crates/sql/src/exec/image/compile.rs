@@ -3,8 +3,9 @@
 use types::{CollationId, ColumnType, Value};
 
 use crate::exec::image::ImageOf;
-use crate::exec::image::conditions::{ImageCondition, is_text};
+use crate::exec::image::conditions::{ImageCondition, TextOf, is_text};
 use crate::exec::ranges::{Fit, fit};
+use crate::expr::function::string;
 use crate::expr::pattern::Pattern;
 use crate::expr::{CompareOp, EvalContext, Expr, ExprKind, Kind, Warnings};
 
@@ -38,10 +39,10 @@ impl Compiler<'_> {
             ExprKind::Between { args } => self.between(args, wanted),
             ExprKind::In { value, list } => self.one_of(value, list, expr.ty.collation, wanted),
             ExprKind::Like { args, escape } => {
-                let place = self.text(&args[0])?;
+                let text = self.text(&args[0])?;
                 let Value::Str(pattern) = self.constant(&args[1])? else { return None };
                 let pattern = Box::new(Pattern::new(&pattern, *escape, expr.ty.collation));
-                Some(ImageCondition::Like { place, pattern, wanted })
+                Some(ImageCondition::Like { text, pattern, wanted })
             }
             _ => None,
         }
@@ -54,10 +55,18 @@ impl Compiler<'_> {
         Some(at.0)
     }
 
-    /// The same of a text that is stored as it is compared.
-    fn text(&self, expr: &Expr) -> Option<usize> {
+    /// The same of a text that is stored as it is compared, or of some of its characters.
+    fn text(&self, expr: &Expr) -> Option<TextOf> {
+        if let Some((column, skip, take)) = string::characters_of(expr) {
+            let (skip, take) = (self.constant(skip)?, take.map(|take| self.constant(take)));
+            let (Value::Int(from), take) = (skip, take.unwrap_or(Some(Value::Int(i64::MAX)))?) else { return None };
+            let Value::Int(take) = take else { return None };
+            let part = (usize::try_from(from).ok()?.checked_sub(1)?, usize::try_from(take).unwrap_or(0));
+            let whole = self.text(column).filter(|text| text.part.is_none())?;
+            return Some(TextOf { part: Some(part), ..whole });
+        }
         let place = self.place(expr)?;
-        (expr.ty.kind == Kind::Str && is_text(self.of.def(place))).then_some(place)
+        (expr.ty.kind == Kind::Str && is_text(self.of.def(place))).then_some(TextOf { place, part: None })
     }
 
     /// The same of a column whose values are compared by their ranks with values of kinds that [`Compiler::fit`] takes.
@@ -124,13 +133,13 @@ impl Compiler<'_> {
         if let (Some(left), Some(right)) = (self.place(left), self.place(right)) {
             return self.columns(left, op, right);
         }
-        let (column, op, value) = match self.place(left) {
-            Some(_) => (left, op, right),
-            None => (right, op.mirrored(), left),
+        let (column, op, value) = match self.is_constant(left) {
+            false => (left, op, right),
+            true => (right, op.mirrored(), left),
         };
-        if let Some(place) = self.text(column) {
+        if let Some(text) = self.text(column) {
             return match self.constant(value)? {
-                Value::Str(value) => Some(ImageCondition::Text { place, op, value, collation }),
+                Value::Str(value) => Some(ImageCondition::Text { text, op, value, collation }),
                 Value::Null => Some(ImageCondition::Never),
                 _ => None,
             };
@@ -201,17 +210,17 @@ impl Compiler<'_> {
     }
 
     fn one_of(&self, value: &Expr, list: &[Expr], collation: CollationId, wanted: bool) -> Option<ImageCondition> {
-        if let Some(place) = self.text(value) {
+        if let Some(text) = self.text(value) {
             let mut values = Vec::with_capacity(list.len());
             for item in list {
                 match self.constant(item)? {
-                    Value::Str(text) => values.push(text),
+                    Value::Str(value) => values.push(value),
                     Value::Null if wanted => {}
                     Value::Null => return Some(ImageCondition::Never),
                     _ => return None,
                 }
             }
-            return Some(ImageCondition::OneOf { place, values, collation, wanted });
+            return Some(ImageCondition::OneOf { text, values, collation, wanted });
         }
         let place = self.ranked(value)?;
         let mut ranks = Vec::with_capacity(list.len());

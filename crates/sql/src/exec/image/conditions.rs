@@ -1,12 +1,35 @@
 //! Conditions on images.
 
 use bytes::Bytes;
-use types::charset::Charset;
+use types::charset::{Charset, prefix_bytes};
 use types::{CollationId, ColumnDef, ColumnType, TypeError, Value, collation};
 
 use crate::exec::image::ImageOf;
+use crate::exec::image::ranks::RankSet;
 use crate::expr::pattern::Pattern;
 use crate::expr::{CompareOp, decides};
+
+/// A text of an image: that of a column, or some of its characters.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TextOf {
+    pub(crate) place: usize,
+    /// So many are skipped, and so many taken.
+    pub(crate) part: Option<(usize, usize)>,
+}
+
+impl TextOf {
+    #[inline]
+    fn of<'r>(&self, of: &ImageOf, image: &'r [u8]) -> Result<Option<&'r [u8]>, TypeError> {
+        let text = of.field(self.place).content(image)?;
+        Ok(match (text, self.part) {
+            (Some(text), Some((skip, take))) => {
+                let rest = &text[prefix_bytes(text, skip)..];
+                Some(&rest[..prefix_bytes(rest, take)])
+            }
+            (text, _) => text,
+        })
+    }
+}
 
 /// A condition that holds or does not; what is neither, for NULLs, does not.
 pub(crate) enum ImageCondition {
@@ -16,6 +39,11 @@ pub(crate) enum ImageCondition {
     Ranks {
         place: usize,
         ranges: Vec<(u64, u64)>,
+    },
+    /// A column's rank is one of these.
+    Among {
+        place: usize,
+        ranks: RankSet,
     },
     /// A column is NULL, or is not.
     Null {
@@ -30,21 +58,21 @@ pub(crate) enum ImageCondition {
     },
     /// A text beside a constant.
     Text {
-        place: usize,
+        text: TextOf,
         op: CompareOp,
         value: Bytes,
         collation: CollationId,
     },
     /// A text is among these, or among none of them.
     OneOf {
-        place: usize,
+        text: TextOf,
         values: Vec<Bytes>,
         collation: CollationId,
         wanted: bool,
     },
     /// LIKE, NOT LIKE
     Like {
-        place: usize,
+        text: TextOf,
         pattern: Box<Pattern>,
         wanted: bool,
     },
@@ -62,7 +90,8 @@ impl ImageCondition {
             (Value::Null, _) => return Some(null(true)),
             (Value::Str(value), true) => {
                 let op = if descending { CompareOp::GreaterEq } else { CompareOp::LessEq };
-                ImageCondition::Text { place, op, value: value.clone(), collation: of.def(place).collation }
+                let text = TextOf { place, part: None };
+                ImageCondition::Text { text, op, value: value.clone(), collation: of.def(place).collation }
             }
             (value, _) if of.field(place).has_ranks() => {
                 let rank = of.field(place).rank_of(value)?;
@@ -72,6 +101,30 @@ impl ImageCondition {
             _ => return None,
         };
         Some(if descending { own } else { ImageCondition::Any(vec![own, null(true)]) })
+    }
+
+    /// A column's value is equal to one of some; `None` if that cannot be said of ranks. It may hold for some more.
+    pub(crate) fn among(of: &ImageOf, place: usize, values: &mut dyn Iterator<Item = &Value>) -> Option<Self> {
+        use ColumnType::{Date, DateTime, Decimal, Time};
+        let (field, ty) = (of.field(place), &of.def(place).ty);
+        if !field.has_ranks() {
+            return None;
+        }
+        let mut ranks = Vec::new();
+        for value in values {
+            let rank = match (ty, value) {
+                (ty, Value::Int(n)) if ty.integer().is_some() => field.rank_of_integer(i128::from(*n)),
+                (ty, Value::UInt(n)) if ty.integer().is_some() => field.rank_of_integer(i128::from(*n)),
+                (Decimal { .. }, Value::Decimal(_))
+                | (Date, Value::Date(_))
+                | (DateTime { .. }, Value::DateTime(_))
+                | (Time { .. }, Value::Time(_)) => field.rank_of(value),
+                (_, Value::Null) => None,
+                _ => return None,
+            };
+            ranks.extend(rank);
+        }
+        Some(ImageCondition::Among { place, ranks: RankSet::of(&ranks) })
     }
 
     /// Whether all of them hold for an image.
@@ -96,26 +149,29 @@ impl ImageCondition {
             ImageCondition::Ranks { place, ranges } => {
                 of.field(*place).rank(image)?.is_some_and(|rank| is_within(rank, ranges))
             }
+            ImageCondition::Among { place, ranks } => {
+                of.field(*place).rank(image)?.is_some_and(|rank| ranks.contains(rank))
+            }
             ImageCondition::Null { place, wanted } => of.field(*place).bytes(image)?.is_none() == *wanted,
             ImageCondition::Columns { left, op, right } => {
                 let ranks = of.field(*left).rank(image)?.zip(of.field(*right).rank(image)?);
                 ranks.is_some_and(|(left, right)| decides(*op, left.cmp(&right)))
             }
-            ImageCondition::Text { place, op, value, collation } => {
-                let text = of.field(*place).content(image)?;
+            ImageCondition::Text { text, op, value, collation } => {
+                let text = text.of(of, image)?;
                 text.is_some_and(|text| match op {
                     CompareOp::Eq => collation::equal(*collation, text, value),
                     CompareOp::NotEq => !collation::equal(*collation, text, value),
                     op => decides(*op, collation::compare(*collation, text, value)),
                 })
             }
-            ImageCondition::OneOf { place, values, collation, wanted } => {
-                let text = of.field(*place).content(image)?;
+            ImageCondition::OneOf { text, values, collation, wanted } => {
+                let text = text.of(of, image)?;
                 let is_one = |text| values.iter().any(|value| collation::equal(*collation, text, value));
                 text.is_some_and(|text| is_one(text) == *wanted)
             }
-            ImageCondition::Like { place, pattern, wanted } => {
-                let text = of.field(*place).content(image)?;
+            ImageCondition::Like { text, pattern, wanted } => {
+                let text = text.of(of, image)?;
                 text.is_some_and(|text| pattern.matches(text, scratch) == *wanted)
             }
             ImageCondition::All(parts) => ImageCondition::all_hold(parts, of, image, scratch)?,

@@ -30,6 +30,8 @@ pub(crate) struct ImageGrouping {
     pub(crate) conditions: Vec<ImageCondition>,
     /// Columns of GROUP BY: positions in the image, and types.
     keys: Vec<(usize, ExprType)>,
+    /// Equal keys are stored as equal bytes.
+    has_exact_keys: bool,
     aggregates: Vec<(Arc<Aggregate>, Summed)>,
 }
 
@@ -74,10 +76,16 @@ impl ImageGrouping {
         let keys = node.keys.iter().map(|key| Some((compiler.place(key)?, key.ty.clone()))).collect::<Option<_>>()?;
         let summed =
             |(aggregate, _): &(Arc<Aggregate>, usize)| Some((aggregate.clone(), Summed::new(aggregate, compiler)?));
+        let is_exact = |key: &Expr| {
+            let place = compiler.place(key)?;
+            let ty = &compiler.of.def(place).ty;
+            Some(ty.integer().is_some() || *ty == ColumnType::Date)
+        };
+        let has_exact_keys = node.keys.iter().all(|key| is_exact(key) == Some(true));
         let aggregates = node.aggregates.iter().map(summed).collect::<Option<_>>()?;
         let conditions =
             conditions.iter().map(|condition| compiler.condition(condition, true)).collect::<Option<_>>()?;
-        Some(ImageGrouping { of: compiler.of.clone(), conditions, keys, aggregates })
+        Some(ImageGrouping { of: compiler.of.clone(), conditions, keys, has_exact_keys, aggregates })
     }
 
     /// Whether it only counts rows.
@@ -158,9 +166,9 @@ impl ImageGrouping {
             }
             self.raw_key(image, scratch)?;
             if current.as_ref().is_none_or(|group| group.raw != *scratch) {
-                let key = self.key(&rows.value_bytes(row))?;
+                let key = if self.has_exact_keys { Vec::new() } else { self.key(&rows.value_bytes(row))? };
                 match current {
-                    Some(group) if group.key == key => group.raw.clone_from(scratch),
+                    Some(group) if !self.has_exact_keys && group.key == key => group.raw.clone_from(scratch),
                     _ => {
                         let group = ImageGroup::new(scratch.clone(), key, image, self.start());
                         current.replace(group).into_iter().for_each(&mut give);
@@ -174,6 +182,25 @@ impl ImageGrouping {
             }
         }
         Ok(true)
+    }
+
+    /// Joins a group with one whose rows come behind its own, if they are the same; gives it back if not.
+    pub(crate) fn join_ordered(
+        &self,
+        group: &mut ImageGroup,
+        other: ImageGroup,
+    ) -> Result<Option<ImageGroup>, SqlError> {
+        if group.raw != other.raw && (self.has_exact_keys || group.key != other.key) {
+            return Ok(Some(other));
+        }
+        group.raw = other.raw;
+        self.join(&mut group.states, &other.states)?;
+        Ok(None)
+    }
+
+    fn join(&self, states: &mut [AggregateState], others: &[AggregateState]) -> Result<(), SqlError> {
+        let states = states.iter_mut().zip(others).zip(&self.aggregates);
+        states.into_iter().try_for_each(|((state, other), (aggregate, _))| state.join(aggregate, other))
     }
 
     /// Takes a row into the states of its group; false if a number does not fit.
@@ -250,12 +277,7 @@ impl ImageGrouping {
                         return Ok(false);
                     }
                 }
-                Some(&group) => {
-                    let states = groups.list[group as usize].states.iter_mut().zip(&other.states);
-                    for ((aggregate, _), (state, other)) in self.aggregates.iter().zip(states) {
-                        state.join(aggregate, other)?;
-                    }
-                }
+                Some(&group) => self.join(&mut groups.list[group as usize].states, &other.states)?,
             }
         }
         Ok(true)

@@ -9,7 +9,9 @@
 //! | [`conditions`] | conditions of an access | comparisons of a column with constants or another column, IN, BETWEEN, LIKE, IS NULL |
 //! | [`numbers`] | arguments of SUM and AVG | columns, constants, `+ - *` of exact numbers |
 //! | [`grouping`] | GROUP BY and aggregates | columns; COUNT, SUM, AVG, MIN, MAX |
+//! | [`ranks`] | keys of a hash join above | what its other side has |
 //! | [`parts`] | the whole of these | ranges of keys that tasks take one by one |
+//! | [`selected`] | a long scan | rows for which the conditions hold, found by tasks |
 //!
 //! # Invariants
 //! - What is compiled here says the same as its expression for every row, without warnings or errors; what could not be said so stays an
@@ -20,7 +22,9 @@ pub(crate) mod compile;
 pub(crate) mod conditions;
 pub(crate) mod grouping;
 pub(crate) mod numbers;
-mod parts;
+pub(crate) mod parts;
+pub(crate) mod ranks;
+pub(crate) mod selected;
 pub(crate) mod source;
 
 use std::sync::Arc;

@@ -2,23 +2,46 @@
 
 use std::ops::Bound;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use base::SqlError;
 use bytes::Bytes;
-use engine::{Direction, Isolation, KeyRange, Rows, Snapshot, SnapshotScan, Table};
+use engine::{Direction, Isolation, KeyRange, Rows, Snapshot, Table};
+use parking_lot::Mutex;
 use types::Value;
 use types::key::successor;
 
-use crate::exec::batch::BATCH_ROWS;
 use crate::exec::context::ExecContext;
 use crate::exec::image::ImageOf;
 use crate::exec::image::compile::Compiler;
-use crate::exec::image::grouping::{ImageGroup, ImageGrouping};
-use crate::exec::image::parts::group_parts;
+use crate::exec::image::grouping::{ImageGroup, ImageGrouping, ImageGroups};
+use crate::exec::image::parts::{Cut, Next, PartWork, Parts, SHARED_FROM, places};
 use crate::exec::ranges::key_ranges;
 use crate::expr::{AggregateFunction, AggregateState, Expr};
 use crate::plan::access::{Covered, IndexAccess, are_ranges};
 use crate::plan::node::{AccessMethod, AccessNode, AggregateNode, BlockPlan, Node, PlannedSource};
+
+/// A range is cut into so many parts for each task, so that all end at about the same time.
+const PARTS_PER_TASK: usize = 8;
+
+/// Groups of parts of a scan.
+struct GroupWork {
+    grouping: ImageGrouping,
+    /// Bytes that the groups of all parts take, and may take.
+    used: AtomicUsize,
+    bytes: usize,
+}
+
+impl PartWork for GroupWork {
+    type Given = ImageGroups;
+
+    fn take_in(&self, rows: &mut Rows, groups: &mut ImageGroups) -> Result<bool, SqlError> {
+        let before = groups.bytes();
+        let is_done = self.grouping.add(rows, groups, self.bytes)?;
+        let more = groups.bytes() - before;
+        Ok(is_done && self.used.fetch_add(more, Ordering::Relaxed) + more <= self.bytes)
+    }
+}
 
 /// A table that is read by an index which holds all that is needed, without locks.
 pub(crate) struct ImageSource<'p> {
@@ -72,10 +95,7 @@ impl<'p> ImageSource<'p> {
             let first = if self.places.is_empty() { None } else { self.first(&snapshot, &ranges).await? };
             return Ok(Some(vec![self.row(node, seed, first.as_ref(), states)?]));
         }
-        let (rows, index) = (self.node.estimate.rows, self.access.index);
-        let Some(groups) = group_parts(Arc::new(grouping), snapshot, (index, ranges), rows, context).await? else {
-            return Ok(None);
-        };
+        let Some(groups) = self.group(grouping, snapshot, ranges, context).await? else { return Ok(None) };
         let mut list = Vec::with_capacity(groups.len().max(1));
         if groups.is_empty() && node.keys.is_empty() {
             let states = node.aggregates.iter().map(|(aggregate, _)| aggregate.start()).collect();
@@ -89,7 +109,7 @@ impl<'p> ImageSource<'p> {
     }
 
     /// Groups of rows that come in the order of their keys, one after the other; `None` if they have to be made of values.
-    pub(crate) fn ordered(
+    pub(crate) async fn ordered(
         &self,
         node: &AggregateNode,
         seed: &[Value],
@@ -99,14 +119,15 @@ impl<'p> ImageSource<'p> {
         let compiler = Compiler { of: &of, places: self.places, seed, eval: &context.eval };
         let grouping = ImageGrouping::new(node, &self.conditions(), &compiler);
         let Some(grouping) = grouping.filter(ImageGrouping::sums_fit) else { return Ok(None) };
-        let Some((snapshot, mut ranges)) = self.open(seed, context)? else { return Ok(None) };
+        let Some((snapshot, ranges)) = self.open(seed, context)? else { return Ok(None) };
         let direction = if self.access.descending { Direction::Backward } else { Direction::Forward };
-        if direction == Direction::Forward {
-            ranges.reverse();
-        }
-        let index = self.access.index;
-        let (scan, rows, current, scratch) = (None, Rows::default(), None, Vec::new());
-        Ok(Some(OrderedGroups { grouping, snapshot, index, direction, ranges, scan, rows, current, scratch }))
+        let rows = self.node.estimate.rows;
+        let is_shared = rows >= SHARED_FROM && grouping.is_divisible();
+        let places = if is_shared { places(&snapshot, context.env) } else { Vec::new() };
+        let how = Cut::in_order(rows, places.len(), direction);
+        let (work, ranges) = (OrderedWork { grouping, open: Mutex::new(None) }, (self.access.index, ranges));
+        let parts = Parts::new(work, snapshot, ranges, how, (places, context.env)).await?;
+        Ok(Some(OrderedGroups { parts, last: None }))
     }
 
     fn image(&self) -> ImageOf {
@@ -128,6 +149,36 @@ impl<'p> ImageSource<'p> {
         }
         let Some(snapshot) = context.transaction.snapshot_of(self.table)? else { return Ok(None) };
         Ok(Some((snapshot, key_ranges(self.access, self.table, seed, &context.eval)?.list)))
+    }
+
+    /// The groups of all rows, made in parts; `None` if values have to be made.
+    async fn group(
+        &self,
+        grouping: ImageGrouping,
+        snapshot: Snapshot,
+        ranges: Vec<KeyRange>,
+        context: &ExecContext<'_>,
+    ) -> Result<Option<Vec<ImageGroup>>, SqlError> {
+        let is_shared = self.node.estimate.rows >= SHARED_FROM && grouping.is_divisible();
+        let places = if is_shared { places(&snapshot, context.env) } else { Vec::new() };
+        let parts = if places.is_empty() { 1 } else { PARTS_PER_TASK * (places.len() + 1) };
+        let how = Cut { parts, ahead: usize::MAX, direction: Direction::Forward };
+        let bytes = context.limits.table_bytes;
+        let work = GroupWork { grouping, used: AtomicUsize::new(0), bytes };
+        let parts = Parts::new(work, snapshot, (self.access.index, ranges), how, (places, context.env)).await?;
+        let mut groups = ImageGroups::default();
+        loop {
+            match parts.next(context).await? {
+                Next::Part(part) if groups.list.is_empty() => groups = part,
+                Next::Part(part) => {
+                    if !parts.work().grouping.merge(&mut groups, part, bytes)? {
+                        return Ok(None);
+                    }
+                }
+                Next::End => return Ok(Some(groups.list)),
+                Next::Impossible => return Ok(None),
+            }
+        }
     }
 
     /// Without looking at each row.
@@ -226,42 +277,70 @@ impl<'p> ImageSource<'p> {
     }
 }
 
-/// Groups that are made in the order of their keys, of a scan in that order.
-pub(crate) struct OrderedGroups {
+/// Groups of parts of a scan in the order of their keys.
+struct OrderedWork {
     grouping: ImageGrouping,
-    snapshot: Snapshot,
-    index: usize,
-    direction: Direction,
-    /// Still to be read, the next one last.
-    ranges: Vec<KeyRange>,
-    scan: Option<SnapshotScan>,
-    rows: Rows,
+    /// The last group of the part before, if its sums depend on the order of the rows: the next part goes on with it. Then parts are read one after the
+    /// other, without helpers.
+    open: Mutex<Option<ImageGroup>>,
+}
+
+/// Those of a part.
+#[derive(Default)]
+struct OrderedPart {
+    list: Vec<ImageGroup>,
     /// The last one, which may have more rows.
     current: Option<ImageGroup>,
     scratch: Vec<u8>,
 }
 
+impl PartWork for OrderedWork {
+    type Given = OrderedPart;
+
+    fn take_in(&self, rows: &mut Rows, part: &mut OrderedPart) -> Result<bool, SqlError> {
+        if part.current.is_none() {
+            part.current = self.open.lock().take();
+        }
+        let list = &mut part.list;
+        self.grouping.add_ordered(rows, &mut part.current, &mut part.scratch, |group| list.push(group))
+    }
+}
+
+/// Groups that are made in the order of their keys, of a scan in that order.
+pub(crate) struct OrderedGroups {
+    parts: Parts<OrderedWork>,
+    /// The last one, which may have more rows.
+    last: Option<ImageGroup>,
+}
+
 impl OrderedGroups {
     /// Adds groups that have ended to `out`; false if there will be no more.
-    pub(crate) async fn next(&mut self, out: &mut Vec<ImageGroup>) -> Result<bool, SqlError> {
-        let scan = match &mut self.scan {
-            Some(scan) => scan,
-            None => match self.ranges.pop() {
-                Some(range) => self.scan.insert(self.snapshot.scan(self.index, range, self.direction)),
-                None => {
-                    out.extend(self.current.take());
-                    return Ok(false);
-                }
-            },
+    pub(crate) async fn next(
+        &mut self,
+        context: &ExecContext<'_>,
+        out: &mut Vec<ImageGroup>,
+    ) -> Result<bool, SqlError> {
+        let OrderedPart { list, current, .. } = match self.parts.next(context).await? {
+            Next::Part(part) => part,
+            Next::End => {
+                out.extend(self.last.take().or_else(|| self.parts.work().open.lock().take()));
+                return Ok(false);
+            }
+            Next::Impossible => return Err(SqlError::unknown("a sum that does not fit")),
         };
-        if !scan.next_rows(&mut self.rows, BATCH_ROWS).await? {
-            self.scan = None;
+        let OrderedWork { grouping, open } = self.parts.work();
+        if !grouping.is_divisible() {
+            out.extend(list);
+            current.into_iter().for_each(|group| *open.lock() = Some(group));
             return Ok(true);
         }
-        let give = |group| out.push(group);
-        match self.grouping.add_ordered(&self.rows, &mut self.current, &mut self.scratch, give)? {
-            true => Ok(true),
-            false => Err(SqlError::unknown("a sum that does not fit")),
+        for group in list.into_iter().chain(current) {
+            let ended = match &mut self.last {
+                Some(last) => grouping.join_ordered(last, group)?.map(|next| std::mem::replace(last, next)),
+                None => self.last.replace(group),
+            };
+            out.extend(ended);
         }
+        Ok(true)
     }
 }

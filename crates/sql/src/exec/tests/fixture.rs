@@ -80,8 +80,13 @@ impl Fixture {
     pub(super) fn run(&self, input: &str) -> String {
         if let Some(bytes) = input.strip_prefix("\\memory ") {
             let bytes = bytes.trim().parse().unwrap();
-            self.state.borrow_mut().limits =
-                Limits { sort_bytes: bytes, join_bytes: bytes, table_bytes: bytes, ..Limits::default() };
+            self.state.borrow_mut().limits = Limits {
+                sort_bytes: bytes,
+                join_bytes: bytes,
+                table_bytes: bytes,
+                spare_bytes: 0,
+                ..Limits::default()
+            };
             return String::new();
         }
         let mut state = self.state.borrow_mut();

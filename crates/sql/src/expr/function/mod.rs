@@ -22,7 +22,7 @@ mod missing;
 mod regexp;
 mod regexp_class;
 mod replacement;
-mod string;
+pub(crate) mod string;
 mod system;
 mod time;
 mod time_format;

@@ -13,7 +13,7 @@ use crate::expr::arithmetic;
 use crate::expr::coerce;
 use crate::expr::compare::{compare, have_same_bits};
 use crate::expr::locale::Locale;
-use crate::expr::tree::Constancy;
+use crate::expr::tree::{Constancy, Expr, ExprKind};
 use crate::expr::types::{ExprType, Kind, aggregate_collations};
 use syntax::ast::TrimSide;
 
@@ -126,6 +126,16 @@ fn substring(args: &Args<'_>) -> Result<Value, SqlError> {
     let from = end_of(&text, skip, binary);
     let len = end_of(&text[from..], count(length), binary);
     Ok(args.string(text.slice(from..from + len)))
+}
+
+/// The text, the first character, and the number of characters, of a call of SUBSTRING.
+pub(crate) fn characters_of(expr: &Expr) -> Option<(&Expr, &Expr, Option<&Expr>)> {
+    match &expr.kind {
+        ExprKind::Call { function, args } if matches!(function.name(), "substring" | "substr" | "mid") => {
+            Some((args.first()?, args.get(1)?, args.get(2)))
+        }
+        _ => None,
+    }
 }
 
 fn side(args: &Args<'_>, left: bool) -> Result<Value, SqlError> {
