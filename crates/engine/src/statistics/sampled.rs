@@ -34,7 +34,7 @@ impl RowSample {
         let (mut values, mut counts) = (Vec::with_capacity(self.rows.len()), HashMap::<&[u8], usize>::new());
         for image in &self.rows {
             let mut value = [Value::Null];
-            table.codec.row.decode_to(image, [(column, 0)].into_iter(), &mut value).ok()?;
+            table.codec.row.decode_to(image, [(column, 0)], &mut value).ok()?;
             values.extend(value);
             if let Some(bytes) = table.codec.row.slice(image, column).ok()? {
                 *counts.entry(bytes).or_default() += 1;

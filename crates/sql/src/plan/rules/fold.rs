@@ -3,9 +3,11 @@
 //! values sees values.
 //!
 //! One that fails or warns stays, to do so when it is run, or not if it is never reached. A literal has the type of the expression in whose place it
-//! stands.
+//! stands. Only numbers and moments are computed that way: a literal of bytes is a hexadecimal one, which is a number beside numbers, and texts stay
+//! as they are written.
 
 use base::SqlError;
+use types::Value;
 
 use crate::bind::tree::Block;
 use crate::expr::{Constancy, EvalContext, Expr, ExprKind, Warnings};
@@ -46,10 +48,15 @@ fn fold_parts(expr: &mut Expr, eval: &EvalContext<'_>) -> bool {
     }
     let warnings = Warnings::default();
     match expr.eval(&[], &EvalContext { warnings: &warnings, ..*eval }) {
-        Ok(value) if warnings.count() == 0 => {
+        Ok(value) if warnings.count() == 0 && is_number_or_moment(&value) => {
             expr.kind = ExprKind::Literal(value);
             true
         }
         _ => false,
     }
+}
+
+fn is_number_or_moment(value: &Value) -> bool {
+    use Value::{Date, DateTime, Decimal, Double, Int, Time, UInt};
+    matches!(value, Int(_) | UInt(_) | Decimal(_) | Double(_) | Date(_) | DateTime(_) | Time(_))
 }
