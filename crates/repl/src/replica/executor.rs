@@ -29,7 +29,7 @@ use binlog::event::{
 };
 use binlog::{DecodeError, FormatDescription, GtidEvent, GtidSet, Origin, RawEvent};
 use sql::replay::{ReplicationFilter, RowDifferences};
-use sql::session::{ReplicatedStatement, Session};
+use sql::session::{Applier, ReplicatedStatement};
 
 pub(super) use self::grouped::{Contents, Wanted};
 use self::table_maps::TableMaps;
@@ -45,7 +45,7 @@ const UNKNOWN_VERSION: u32 = 999_999;
 
 /// See the module.
 pub(super) struct Executor {
-    session: Session,
+    session: Applier,
     commits: Arc<Commits>,
     /// Under which our log says how far it is, without GTIDs.
     position_name: Option<String>,
@@ -124,7 +124,7 @@ impl Executor {
     /// Begins between two transactions. `position_name` is given where there are no GTIDs. Transactions that have any of the next
     /// `skip` events are left out.
     pub(super) fn new(
-        session: Session,
+        session: Applier,
         commits: Arc<Commits>,
         position_name: Option<String>,
         (filter, origins): (ReplicationFilter, Arc<Origins>),
@@ -467,7 +467,8 @@ impl Executor {
             return self.roll_back().await;
         }
         if !self.group.is_open {
-            self.session.set_source_position(self.position());
+            let position = self.position();
+            self.session.set_source_position(position);
         }
         let is_maria = self.format.is_maria();
         let schema = match &self.filter {

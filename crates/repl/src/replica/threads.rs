@@ -16,7 +16,7 @@ use base::SqlError;
 use engine::SessionHandle;
 use sql::parse::ast::{StartReplica, StopReplica};
 use sql::replay::ReplicationFilter;
-use sql::session::{Session, Shared};
+use sql::session::{Applier, Shared};
 
 use super::acks::Acks;
 use super::executor::Executor;
@@ -177,9 +177,8 @@ impl Replica {
         }
         let left_out = (filter, self.origins(&settings));
         let new_executor = |handle: &Arc<SessionHandle>, until, skip| {
-            let session =
-                Session::applier(shared.clone(), handle.clone()).with_source_tables(self.source_tables.clone());
-            Executor::new(session, run.commits.clone(), position_name.clone(), left_out.clone(), until, skip)
+            let applier = Applier::new(shared.clone(), handle.clone(), self.source_tables.clone());
+            Executor::new(applier, run.commits.clone(), position_name.clone(), left_out.clone(), until, skip)
         };
         if let (Some(parallel), Some(pool)) = (parallel, &run.pool) {
             let order = (shared.engine.new_line(), parallel.is_ordered);

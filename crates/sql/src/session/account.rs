@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use base::SqlError;
 use engine::AccountsVersion;
+use io::Clock;
 
-use super::Session;
+use super::Shared;
 use crate::account::{Account, Usage, of_session, with_roles};
-use crate::parse::ast::{Admin, SetItem, Statement};
+use crate::parse::ast::{Admin, SetItem, Statement, UserName};
 
 /// The account as of one version of the accounts.
 #[derive(Debug, Default)]
@@ -22,53 +23,47 @@ pub(super) struct AccountCache {
     usage: Option<Arc<Usage>>,
 }
 
-impl Session {
-    /// The account that the session logged in to, with its privileges now; one without any if it was dropped.
-    pub(crate) fn account(&mut self) -> Arc<Account> {
-        self.renew_account();
-        self.account.account.clone()
+impl AccountCache {
+    /// That of who does what another server's log says: it may do everything.
+    pub(super) fn of_applier(name: &UserName) -> Self {
+        let account = Arc::new(Account::root(name, "", ""));
+        AccountCache { version: Some(AccountsVersion::default()), account, ..AccountCache::default() }
     }
 
-    /// Reads the account again if that is needed, which costs no more than a look if not.
-    fn renew_account(&mut self) {
-        if self.is_applier {
-            if self.account.version.is_none() {
-                let account = Arc::new(Account::root(&self.client.account, "", ""));
-                self.account =
-                    AccountCache { version: Some(AccountsVersion::default()), account, ..AccountCache::default() };
-            }
-            return;
-        }
-        let engine = &self.shared.engine;
-        let active = &self.info.active_roles;
-        let mandatory = (!active.is_empty()).then(|| self.shared.globals.now().accounts.mandatory_roles.clone());
-        let is_known = self.account.version.as_ref().is_some_and(|version| engine.has_accounts(version));
-        let partial_revokes = self.shared.globals.partial_revokes();
-        if is_known && self.account.mandatory == mandatory && self.account.partial_revokes == partial_revokes {
+    /// As it was read last.
+    pub(super) fn get(&self) -> Arc<Account> {
+        self.account.clone()
+    }
+
+    /// Whether it was never read.
+    pub(super) fn is_unknown(&self) -> bool {
+        self.version.is_none()
+    }
+
+    /// Reads the account again if that is needed, which costs no more than a look if not. One that was dropped has no privileges.
+    pub(super) fn renew(&mut self, shared: &Shared, name: &UserName, active: &[UserName]) {
+        let engine = &shared.engine;
+        let mandatory = (!active.is_empty()).then(|| shared.globals.now().accounts.mandatory_roles.clone());
+        let is_known = self.version.as_ref().is_some_and(|version| engine.has_accounts(version));
+        let partial_revokes = shared.globals.partial_revokes();
+        if is_known && self.mandatory == mandatory && self.partial_revokes == partial_revokes {
             return;
         }
         let catalog = engine.catalog();
-        let name = &self.client.account;
         let account = of_session(&catalog, name).unwrap_or_else(|| Account::new(name, "", ""));
         let account = Account { literal_databases: partial_revokes, ..account };
-        let usage = self.shared.usage.of(&account);
+        let usage = shared.usage.of(&account);
         let names = mandatory.as_ref().map_or("", |names| &**names);
         let account = Arc::new(with_roles(&catalog, account, active, &crate::account::mandatory(&catalog, names)));
         let version = Some(catalog.accounts_version());
-        self.account = AccountCache { version, account, mandatory, partial_revokes, usage };
+        *self = AccountCache { version, account, mandatory, partial_revokes, usage };
     }
 
-    /// Counts a statement for the account, if it may run only so many (1226).
-    pub(super) fn count_for_account(&mut self, statement: &Statement) -> Result<(), SqlError> {
-        if matches!(statement, Statement::Execute { .. }) {
-            // What it executes counts.
-            return Ok(());
-        }
-        self.renew_account();
-        let AccountCache { usage: Some(usage), account, .. } = &self.account else { return Ok(()) };
+    /// Counts a statement, if the account may run only so many (1226).
+    pub(super) fn count(&self, statement: &Statement, clock: &dyn Clock) -> Result<(), SqlError> {
+        let AccountCache { usage: Some(usage), account, .. } = self else { return Ok(()) };
         // The hour is that of the clock, not of SET TIMESTAMP.
-        let now = self.shared.env.clock.now().0;
-        usage.statement(&account.user, &account.limits, changes_data(statement), now)
+        usage.statement(&account.user, &account.limits, changes_data(statement), clock.now().0)
     }
 }
 

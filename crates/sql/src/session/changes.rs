@@ -3,10 +3,9 @@
 //! Changes are noted while a statement runs and taken with its answer; the next statement begins with none.
 
 use binlog::GtidSet;
-use engine::Commit;
+use engine::{Commit, Engine};
 
-use super::Session;
-use crate::settings::SettingId;
+use crate::settings::{SessionSettings, SettingId};
 
 /// One change, as OK packets have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,43 +80,36 @@ impl Changes {
     }
 }
 
-impl Session {
-    /// What the last statement changed, as far as the session tracks it.
-    pub fn take_changes(&mut self) -> Vec<Change> {
-        let mut changes = Vec::new();
-        let settings = &self.settings;
-        if !self.changes.settings.is_empty() {
-            self.tracked_settings(&mut changes);
+impl Changes {
+    /// What the statement has changed, as far as the session's settings track it; nothing is left.
+    pub(super) fn take(&mut self, settings: &SessionSettings, database: Option<&str>, engine: &Engine) -> Vec<Change> {
+        let mut changes = self.tracked_settings(settings);
+        if self.schema && settings.session_track_schema {
+            changes.push(Change::Schema(database.unwrap_or_default().to_owned()));
         }
-        if self.changes.schema && settings.session_track_schema {
-            changes.push(Change::Schema(self.info.database.clone().unwrap_or_default()));
-        }
-        if self.changes.state && settings.session_track_state_change && !self.changes.is_state_hidden {
+        if self.state && settings.session_track_state_change && !self.is_state_hidden {
             changes.push(Change::State);
         }
         match settings.session_track_gtids {
-            TrackGtids::Own if !self.changes.committed.is_empty() => {
-                changes.push(Change::Gtids(self.changes.committed.to_string()));
-            }
-            TrackGtids::All => {
-                let all = self.shared.engine.log().gtid_executed();
-                changes.push(Change::Gtids(all.to_string()));
-            }
-            _ => {}
+            TrackGtids::Own if !self.committed.is_empty() => changes.push(Change::Gtids(self.committed.to_string())),
+            TrackGtids::All => changes.push(Change::Gtids(engine.log().gtid_executed().to_string())),
+            TrackGtids::Own | TrackGtids::Off => {}
         }
-        self.changes.clear();
+        self.clear();
         changes
     }
 
     /// The settings that were set and are in `session_track_system_variables`, by name.
-    fn tracked_settings(&self, changes: &mut Vec<Change>) {
-        let list = &self.settings.session_track_system_variables;
+    fn tracked_settings(&self, settings: &SessionSettings) -> Vec<Change> {
+        if self.settings.is_empty() {
+            return Vec::new();
+        }
+        let list = &settings.session_track_system_variables;
         let is_tracked =
             |name: &str| list.split(',').map(str::trim).any(|one| one == "*" || one.eq_ignore_ascii_case(name));
-        let set = self.changes.settings.iter().map(|id| (id.name(), *id));
+        let set = self.settings.iter().map(|id| (id.name(), *id));
         let mut set: Vec<_> = set.filter(|(name, _)| is_tracked(name)).collect();
         set.sort_unstable();
-        let change = |(name, id)| Change::Variable(name, self.settings.get(id).to_string());
-        changes.extend(set.into_iter().map(change));
+        set.into_iter().map(|(name, id)| Change::Variable(name, settings.get(id).to_string())).collect()
     }
 }

@@ -8,7 +8,6 @@ use base::SqlError;
 use io::{BoxFuture, Env};
 use types::Value;
 
-use super::Session;
 use crate::exec::batch::{BATCH_ROWS, RowBatch};
 use crate::exec::spill::{ReadPosition, RowStore, memory_size};
 use crate::result::{ResultColumn, ResultSink};
@@ -28,17 +27,14 @@ pub struct Cursor {
     position: ReadPosition,
 }
 
-impl Session {
-    /// A cursor for a statement that is to be executed next.
-    pub fn new_cursor(&self) -> Cursor {
-        let (env, budget) = (self.shared.env.clone(), self.settings.tmp_table_size);
+impl Cursor {
+    /// One whose rows go to a file when they have more bytes than `budget`.
+    pub(super) fn new(env: Env, budget: usize) -> Self {
         let (pending, rows) = (RowBatch::new(0), RowStore::new(0, budget));
         let (columns, position) = (Vec::new(), ReadPosition::default());
         Cursor { env, budget, pending, pending_bytes: 0, columns, rows, position }
     }
-}
 
-impl Cursor {
     /// The shape of its rows; empty if the statement had none.
     pub fn columns(&self) -> &[ResultColumn] {
         &self.columns

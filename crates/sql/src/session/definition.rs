@@ -214,7 +214,7 @@ impl Session {
             require_primary_key: settings.sql_require_primary_key,
             foreign_key_checks: settings.foreign_key_checks,
             is_logged: self.is_applier,
-            is_of_maria: self.replicated.is_of_maria(),
+            is_of_maria: self.source.is_of_maria(),
             row_order: None,
             partial_revokes: self.shared.globals.partial_revokes(),
             mandatory_roles: &[],
@@ -259,6 +259,15 @@ impl Session {
             auto_increment: (numbering != (1, 1)).then_some(numbering),
             default_collation_for_utf8mb4: settings.default_collation_for_utf8mb4.0,
         }
+    }
+
+    /// Whether a table has no row.
+    pub(super) async fn is_empty(&mut self, schema: &str, table: &str) -> Result<bool, SqlError> {
+        let (schema, table) = (ddl::quote_identifier(schema), ddl::quote_identifier(table));
+        let mut rows = Collected::default();
+        let query = format!("SELECT 1 FROM {schema}.{table} LIMIT 1");
+        Box::pin(self.query(query.as_bytes(), &mut rows)).await?;
+        Ok(rows.rows.is_empty())
     }
 
     fn after_definition(&mut self, ddl: &Ddl) {
@@ -316,7 +325,7 @@ impl Session {
             return self.create_temporary_again(create, &schema, &plan).await;
         }
         self.check_table_uses(plan.uses())?;
-        let columns = selected_columns(&plan, &catalog, self.replicated.is_of_maria());
+        let columns = selected_columns(&plan, &catalog, self.source.is_of_maria());
         let warnings = std::mem::take(&mut self.warnings);
         let text = ddl::with_selected(create, &columns, &self.ddl_context(&catalog, &warnings));
         self.warnings = warnings;

@@ -351,7 +351,6 @@ impl Session {
         }
         self.count(Counter::HandlerCommit);
         let pending = open.transaction.enqueue().await?;
-        self.keep_source_tables();
         Ok(PendingCommit { pending: Some(pending), _owned: owned })
     }
 }

@@ -1,6 +1,4 @@
-//! LOAD DATA: whether the file may be read, and from where; files that come in another server's log.
-
-use std::collections::HashMap;
+//! LOAD DATA: whether the file may be read, and from where.
 
 use base::{SqlError, codes};
 
@@ -8,13 +6,10 @@ use super::Session;
 use super::prepared::rows_of;
 use crate::account::Privilege;
 use crate::information_schema::SystemTables;
-use crate::load::{KeptFile, LoadFrom, permitted_folder};
+use crate::load::{LoadFrom, permitted_folder};
 use crate::parse::ParsedStatement;
 use crate::parse::ast::LoadData;
 use crate::result::{LOCAL_FILES_DISABLED, Outcome, ResultSink};
-
-/// Files by their numbers in the log.
-pub(super) type KeptFiles = HashMap<u32, KeptFile>;
 
 impl Session {
     /// LOAD DATA.
@@ -60,56 +55,4 @@ impl Session {
         let message = format!("Access denied for user '{user}'@'{host}' (using password: YES)");
         SqlError::new(codes::ACCESS_DENIED_ERROR, message)
     }
-
-    /// The first bytes of a file of another server's log. One of the same number that was not read is forgotten.
-    ///
-    /// # Errors
-    /// It cannot be written.
-    #[io::boxed]
-    pub async fn begin_kept_file(&mut self, number: u32, block: &[u8]) -> Result<(), SqlError> {
-        self.kept_files.remove(&number);
-        let mut file = KeptFile::create(&self.shared.env).await?;
-        file.append(block).await?;
-        self.kept_files.insert(number, file);
-        Ok(())
-    }
-
-    /// The next bytes of a file of another server's log.
-    ///
-    /// # Errors
-    /// It was not begun, or cannot be written.
-    #[io::boxed]
-    pub async fn append_kept_file(&mut self, number: u32, block: &[u8]) -> Result<(), SqlError> {
-        match self.kept_files.get_mut(&number) {
-            Some(file) => file.append(block).await,
-            None => Err(no_such_file(number)),
-        }
-    }
-
-    /// Nothing reads the file any more.
-    pub fn forget_kept_file(&mut self, number: u32) {
-        self.kept_files.remove(&number);
-        self.load_from = None;
-    }
-
-    /// The next LOAD DATA reads this file, whatever it names.
-    ///
-    /// # Errors
-    /// There is no such file.
-    pub fn next_load_reads(&mut self, number: u32) -> Result<(), SqlError> {
-        let file = self.kept_files.get(&number).ok_or_else(|| no_such_file(number))?;
-        self.load_from = Some(LoadFrom::Kept(file.path().to_owned()));
-        Ok(())
-    }
-
-    /// Nothing reads the files of another server's log any more.
-    pub(super) fn forget_kept_files(&mut self) {
-        self.kept_files.clear();
-        self.load_from = None;
-    }
-}
-
-fn no_such_file(number: u32) -> SqlError {
-    let message = format!("Relay log read failure: file {number} of a LOAD DATA was not begun");
-    SqlError::new(codes::REPLICA_RELAY_LOG_READ_FAILURE, message)
 }

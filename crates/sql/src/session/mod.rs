@@ -7,6 +7,7 @@
 //!                                  ├─ SHOW                                                     (crate::show)
 //!                                  └─ administration                                           (admin)
 //!   rows events of another server's log ── as statements of the transaction                     (replay, binlog_statement)
+//!   the rest of what it says ── by a session of its own                                         (applier)
 //! ```
 //!
 //! # Invariants
@@ -19,6 +20,7 @@ mod account;
 mod active_roles;
 mod admin;
 mod analyze;
+mod applier;
 mod binlog_statement;
 mod changes;
 mod checksum;
@@ -41,19 +43,16 @@ mod privileges;
 mod repair;
 mod replaced;
 mod replay;
-mod replicated;
 mod roles;
 mod rows;
 mod run;
 mod running;
 mod set;
 mod set_var;
-mod source_tables;
 mod temporary;
 #[cfg(test)]
 mod tests;
 mod transaction;
-mod turn;
 mod user_locks;
 mod xa;
 
@@ -70,6 +69,8 @@ use self::account::AccountCache;
 pub use self::active_roles::AllActiveRoles;
 use self::active_roles::KnownRoles;
 pub use self::admin::holds_commits;
+pub use self::applier::{Applier, ReadStatement, ReplicatedStatement, SourceTables};
+use self::applier::{InOrder, StatementSource};
 pub use self::changes::{Change, TrackGtids};
 pub use self::counters::{AllCounters, Traffic};
 use self::counters::{Counter, Counters};
@@ -81,15 +82,13 @@ pub(crate) use self::host::SessionHost;
 use self::maintenance::LockedTables;
 pub use self::passwords::must_change_password;
 pub use self::prepared::{Prepared, PreparedCount};
-pub use self::replicated::{ReadStatement, ReplicatedStatement};
 pub use self::running::RunningPlans;
-pub use self::source_tables::SourceTables;
 pub(crate) use self::temporary::HIDDEN;
 use self::transaction::{Open, TransactionState};
 use self::user_locks::HeldLocks;
 pub use self::user_locks::UserLocks;
 pub use self::xa::XaTransactions;
-use crate::account::{AllUsage, FailedLogins};
+use crate::account::{Account, AllUsage, FailedLogins};
 use crate::ddl;
 use crate::expr::{SessionInfo, Warnings};
 use crate::parse::ast::{TableName, UserName};
@@ -186,8 +185,6 @@ pub struct Session {
     xa: Option<xa::Branch>,
     locked: LockedTables,
     temporary: temporary::TemporaryTables,
-    /// Of a session that executes a source's log.
-    of_source: source_tables::OfSource,
     /// `gtid_next`
     next_gtid: NextGtid,
     /// Where its transactions were born.
@@ -196,10 +193,8 @@ pub struct Session {
     source_position: Option<SourcePosition>,
     /// It does what another server's log says: it may do everything, on a server that is read-only as well.
     is_applier: bool,
-    /// What the session was last made to be for a statement of another server's log; see [`replicated`].
-    replicated: replicated::LastContext,
-    /// Files of LOAD DATA statements of another server's log, by their numbers there.
-    kept_files: load::KeptFiles,
+    /// Of a statement of another server's log.
+    source: StatementSource,
     /// Where the file of the LOAD DATA that runs is.
     load_from: Option<crate::load::LoadFrom>,
     /// Released after the transaction.
@@ -224,7 +219,7 @@ pub struct Session {
     /// What BINLOG is in the middle of.
     binlog: binlog_statement::BinlogState,
     /// Of a session that executes another server's log beside others.
-    in_order: turn::InOrder,
+    in_order: InOrder,
 }
 
 impl Session {
@@ -233,7 +228,6 @@ impl Session {
     pub fn new(shared: Arc<Shared>, handle: Arc<SessionHandle>, client: Client) -> Self {
         let mut session = Session {
             settings: SessionSettings::new(shared.globals.snapshot()),
-            kept_files: load::KeptFiles::default(),
             load_from: None,
             user_locks: HeldLocks::new(shared.engine.locks(), shared.user_locks.clone(), handle.connection_id.0),
             known_roles: KnownRoles::new(shared.active_roles.clone(), handle.connection_id),
@@ -251,12 +245,11 @@ impl Session {
             xa: None,
             locked: LockedTables::default(),
             temporary: Default::default(),
-            of_source: Default::default(),
             next_gtid: NextGtid::default(),
             origin: None,
             source_position: None,
             is_applier: false,
-            replicated: Default::default(),
+            source: StatementSource::default(),
             prepared: HashMap::new(),
             snapshot_position: None,
             log_context: QueryContext::default(),
@@ -356,6 +349,26 @@ impl Session {
     pub fn user_variables(&self) -> Vec<(String, types::Value)> {
         let variables = self.info.user_variables.lock();
         variables.iter().map(|(name, (value, _))| (name.clone(), value.clone())).collect()
+    }
+
+    /// The account that the session logged in to, with its privileges now; one without any if it was dropped.
+    pub(crate) fn account(&mut self) -> Arc<Account> {
+        match self.is_applier {
+            true if self.account.is_unknown() => self.account = AccountCache::of_applier(&self.client.account),
+            true => {}
+            false => self.account.renew(&self.shared, &self.client.account, &self.info.active_roles),
+        }
+        self.account.get()
+    }
+
+    /// A cursor for a statement that is to be executed next.
+    pub fn new_cursor(&self) -> Cursor {
+        Cursor::new(self.shared.env.clone(), self.settings.tmp_table_size)
+    }
+
+    /// What the last statement changed, as far as the session tracks it.
+    pub fn take_changes(&mut self) -> Vec<Change> {
+        self.changes.take(&self.settings, self.info.database.as_deref(), &self.shared.engine)
     }
 
     /// Whether the account has a privilege on everything (dump commands ask for REPLICATION SLAVE).
@@ -473,7 +486,7 @@ impl Session {
     }
 
     pub(crate) fn parse_context(&self) -> ParseContext {
-        let (sql_mode, reader) = (self.settings.sql_mode, self.replicated.reader());
+        let (sql_mode, reader) = (self.settings.sql_mode, self.source.reader());
         ParseContext { sql_mode, long_accounts: self.is_applier, reader }
     }
 

@@ -89,7 +89,7 @@ impl Session {
             let message = format!("You can't specify target table '{name}' for update in FROM clause");
             return Err(SqlError::new(codes::UPDATE_TABLE_USED, message));
         }
-        let columns = selected_columns(&plan, &self.catalog(), self.replicated.is_of_maria());
+        let columns = selected_columns(&plan, &self.catalog(), self.source.is_of_maria());
         self.check_can_replace(&create.name, |context| ddl::with_selected(create, &columns, context).map(drop))
     }
 

@@ -217,7 +217,7 @@ impl Session {
             return result.and(Err(EngineError::RolledBack.into()));
         }
         match result {
-            Err(error) if !self.replicated.keeps_changes(&error) || !open.transaction.has_writes() => {
+            Err(error) if !self.source.keeps_changes(&error) || !open.transaction.has_writes() => {
                 open.transaction.rollback_statement();
                 if open.explicit {
                     self.put_transaction(open);
@@ -293,7 +293,7 @@ impl Session {
                 strict: plan.writes()
                     && settings.sql_mode.is_strict()
                     && !plan.ignores_errors()
-                    && !self.replicated.only_warns(),
+                    && !self.source.only_warns(),
                 watch: Some(watch),
                 inserts: plan.inserts(),
             },

@@ -79,9 +79,7 @@ impl Session {
     pub(super) fn in_our_words(&self, parsed: ParsedStatement) -> Result<ParsedStatement, SqlError> {
         let settings = &self.settings;
         let foreign = match self.is_applier {
-            true => {
-                Foreign { implicit_timestamps: !settings.explicit_defaults_for_timestamp, ..self.replicated.foreign() }
-            }
+            true => Foreign { implicit_timestamps: !settings.explicit_defaults_for_timestamp, ..self.source.foreign() },
             false => {
                 let (utf8mb3, implicit_timestamps) =
                     (settings.character_set_collations, !settings.explicit_defaults_for_timestamp);
@@ -215,7 +213,11 @@ impl Session {
         if self.password_expired {
             self.check_not_expired(statement)?;
         }
-        self.count_for_account(statement)?;
+        // What EXECUTE executes counts.
+        if !matches!(statement, Statement::Execute { .. }) {
+            self.account();
+            self.account.count(statement, &*self.shared.env.clock)?;
+        }
         self.check_xa(statement)?;
         if self.check_gtid(statement)? == GtidCheck::LeaveOut {
             return Ok(Outcome::default());

@@ -11,13 +11,15 @@ use parking_lot::Mutex;
 
 use super::Session;
 use super::definition::forced;
-use super::source_tables::TablesByName;
 use super::transaction::TemporaryChanges;
 use crate::account::Privilege;
 use crate::ddl::{PlannedDdl, check_distinct, collision, plan_ddl};
 use crate::expr::WarningLevel;
 use crate::parse::ast::{CreateTable, Ddl, Statement, TableName};
 use crate::result::Outcome;
+
+/// Temporary tables by their names.
+pub(super) type TablesByName = BTreeMap<FullName, Arc<Table>>;
 
 /// A catalog of the server, and the same with temporary tables.
 type Shown = (Arc<Catalog>, Arc<Catalog>);

@@ -275,16 +275,11 @@ impl Session {
         Ok(PendingCommit::new(pending, owned))
     }
 
-    /// The transaction that events of a source have begun is the first phase of a distributed one.
-    ///
-    /// # Errors
-    /// As of `XA PREPARE`; the transaction is rolled back then.
+    /// The transaction that is open is the first phase of a distributed one, whose name nobody has said before.
     #[io::boxed]
-    pub async fn enqueue_replicated_prepare(&mut self, xid: &Xid) -> Result<PendingCommit, SqlError> {
+    pub(super) async fn enqueue_prepare_of(&mut self, xid: &Xid) -> Result<PendingCommit, SqlError> {
         let name = HeldXid::new(xid, &self.shared.xa)?;
-        let pending = self.enqueue_prepare(name).await?;
-        self.keep_source_tables();
-        Ok(pending)
+        self.enqueue_prepare(name).await
     }
 
     async fn xa_commit(&mut self, xid: &Xid, one_phase: bool) -> Result<(), SqlError> {
@@ -377,7 +372,7 @@ impl Session {
     #[io::boxed]
     pub async fn adopt_prepared(&mut self, xid: &Xid, group: &LogTransaction) -> Result<(), SqlError> {
         let name = HeldXid::new(xid, &self.shared.xa)?;
-        self.begin_replicated();
+        self.begin_transaction(true, Some(false));
         if let Some(open) = self.transaction.open_mut() {
             open.transaction.options_mut().stays_in_memory = true;
         }

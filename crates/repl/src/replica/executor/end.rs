@@ -18,7 +18,8 @@ impl Executor {
 
     /// The transaction takes its place in our log.
     pub(super) async fn commit(&mut self) -> Result<(), SqlError> {
-        self.session.set_source_position(self.position());
+        let position = self.position();
+        self.session.set_source_position(position);
         if self.grouped.is_some() {
             return self.session.encode_commit().await;
         }
@@ -28,8 +29,9 @@ impl Executor {
 
     /// The same of the first phase of a distributed transaction.
     pub(super) async fn prepare(&mut self, xid: &Xid) -> Result<(), SqlError> {
-        self.session.set_source_position(self.position());
-        let pending = self.session.enqueue_replicated_prepare(xid).await?;
+        let position = self.position();
+        self.session.set_source_position(position);
+        let pending = self.session.enqueue_prepare(xid).await?;
         self.ended(Some(pending)).await
     }
 

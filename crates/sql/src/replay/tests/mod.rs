@@ -18,14 +18,14 @@ use engine::{Direction, KeyRange, ReadMode, SessionHandle, TxnOptions};
 use types::{TableCodec, TableDef};
 
 use crate::replay::RowDifferences;
-use crate::session::{Session, Shared};
+use crate::session::{Applier, Session, Shared};
 use crate::testing::{run, session, with_server};
 
 /// A server with the databases of source and replica.
 struct World {
     shared: Arc<Shared>,
     /// The replica's applier.
-    applier: Session,
+    applier: Applier,
     sql: Session,
     /// What was not as events said: rows, and the column of the first.
     differences: Vec<(u64, String)>,
@@ -45,7 +45,7 @@ fn replay<F: Future<Output = ()>>(test: impl FnOnce(World) -> F) {
             run(&mut sql, statement).await;
         }
         let handle = Arc::new(SessionHandle { connection_id: ConnectionId(2), ..SessionHandle::default() });
-        let applier = Session::applier(shared.clone(), handle);
+        let applier = Applier::new(shared.clone(), handle, Default::default());
         test(World { shared, applier, sql, differences: Vec::new() }).await;
     });
 }

@@ -15,11 +15,7 @@ use binlog::event::{QueryEvent, StatusVars, flags2};
 use types::charset::Charset;
 use types::{CollationId, Value};
 
-use super::Session;
-use super::gtid::NextGtid;
-use super::log_settings::maria_sql_mode;
-use super::run::LONG_STATEMENT;
-use crate::ddl::quote_identifier;
+use super::Applier;
 use crate::expr::SqlMode;
 use crate::expr::build::type_of_value;
 use crate::expr::context::RandomState;
@@ -28,6 +24,9 @@ use crate::parse::ast::{Ddl, Statement, TableName};
 use crate::parse::{self, Foreign, ParsedStatement, Reader};
 use crate::replay::ReplicationFilter;
 use crate::result::{Collected, Outcome};
+use crate::session::gtid::NextGtid;
+use crate::session::log_settings::maria_sql_mode;
+use crate::session::run::LONG_STATEMENT;
 use crate::settings::{SettingId, SettingValue, check_modes, sql_mode};
 
 /// Errors of statements that somebody ended: how far they came nobody knows.
@@ -80,12 +79,19 @@ impl ReadStatement {
     }
 }
 
-/// See [`super::Session`].
+/// What the session was last made to be for a statement.
 #[derive(Debug, Default)]
-pub(super) struct LastContext {
+pub(super) struct LastSession {
     status: Vec<u8>,
     schema: Vec<u8>,
     is_valid: bool,
+    /// The next statement is one that depends on LAST_INSERT_ID at its source.
+    has_last_insert_id: bool,
+}
+
+/// What a session knows of the source of the statement that it runs; of a client's there is none.
+#[derive(Debug, Default)]
+pub(in crate::session) struct StatementSource {
     /// The error that the statement that runs had at its source, 0 if none. Only one that keeps what it has changed until then is logged
     /// with one: its table was of an engine without transactions.
     expected_error: u16,
@@ -93,78 +99,76 @@ pub(super) struct LastContext {
     reader: Reader,
     /// What the words of its definitions mean there.
     foreign: Foreign,
-    /// The next statement is one that depends on LAST_INSERT_ID at its source.
-    has_last_insert_id: bool,
 }
 
-impl LastContext {
+impl StatementSource {
     /// Whether comparisons and calls of the statement only warn where MySQL's fail in strict mode, as they did at its source.
-    pub(super) fn only_warns(&self) -> bool {
+    pub(in crate::session) fn only_warns(&self) -> bool {
         self.is_of_maria()
     }
 
     /// Whether the statement is from the log of a MariaDB.
-    pub(super) fn is_of_maria(&self) -> bool {
+    pub(in crate::session) fn is_of_maria(&self) -> bool {
         self.foreign.is_maria
     }
 
     /// Whose comments for versions are read.
-    pub(super) fn reader(&self) -> Reader {
+    pub(in crate::session) fn reader(&self) -> Reader {
         self.reader
     }
 
     /// What words of definitions mean, as far as the source's session does not say it.
-    pub(super) fn foreign(&self) -> Foreign {
+    pub(in crate::session) fn foreign(&self) -> Foreign {
         self.foreign
     }
 
     /// Whether a statement that ends with this error keeps what it has changed, as it did at its source.
-    pub(super) fn keeps_changes(&self, error: &SqlError) -> bool {
+    pub(in crate::session) fn keeps_changes(&self, error: &SqlError) -> bool {
         self.expected_error == error.code
     }
 }
 
-impl Session {
+impl Applier {
     /// What the next statement was to know: the value of LAST_INSERT_ID().
     pub fn set_replicated_last_insert_id(&mut self, value: u64) {
-        self.info.last_insert_id = value;
-        self.replicated.has_last_insert_id = true;
+        self.session.info.last_insert_id = value;
+        self.last.has_last_insert_id = true;
     }
 
     /// The first value that AUTO_INCREMENT makes in the next statement.
     pub fn set_insert_id(&mut self, value: u64) {
-        self.settings.set(SettingId::insert_id, SettingValue::UInt(value));
+        self.session.settings.set(SettingId::insert_id, SettingValue::UInt(value));
     }
 
     /// Where RAND() goes on.
     pub fn set_random_seeds(&mut self, seeds: [u64; 2]) {
         let [seed1, seed2] = seeds.map(|seed| seed as u32);
-        *self.info.random.lock() = Some(RandomState { seed1, seed2 });
+        *self.session.info.random.lock() = Some(RandomState { seed1, seed2 });
     }
 
     /// `@name`; a text in its own collation.
     pub fn set_user_variable(&mut self, name: &str, value: Value, collation: CollationId) {
         let ty = type_of_value(&value, collation);
-        self.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
+        self.session.info.user_variables.lock().insert(name.to_lowercase(), (value, ty));
     }
 
     /// Begins a transaction whose changes and end come as events.
     pub fn begin_replicated(&mut self) {
-        self.begin_transaction(true, Some(false));
+        self.session.begin_transaction(true, Some(false));
     }
 
     /// Rolls back what is open; the GTID, if there is one, was not executed.
     pub fn roll_back_replicated(&mut self) {
         self.forget_kept_files();
-        self.rollback();
-        self.forget_source_tables();
-        self.next_gtid = NextGtid::default();
+        self.session.rollback();
+        self.tables.forget(&mut self.session.temporary);
+        self.session.next_gtid = NextGtid::default();
     }
 
     /// Undoes what the transaction has changed; it stays open.
     pub fn undo_replicated(&mut self) {
         // Not a rollback: the GTID is still to be committed.
-        self.take_transaction();
+        self.session.take_transaction();
         self.begin_replicated();
     }
 
@@ -182,16 +186,16 @@ impl Session {
             }
             _ => None,
         };
-        self.take_transaction();
-        let gtid = self.put_gtid_aside();
+        self.session.take_transaction();
+        let gtid = self.session.put_gtid_aside();
         let mut result = self.run_source(read).await.map(drop);
         if let (Err(error), Some(name)) = (&result, name)
             && error.code == codes::TABLE_EXISTS_ERROR.0
-            && self.is_empty(&self.schema_of(&name)?, &name.name).await?
+            && self.session.is_empty(&self.session.schema_of(&name)?, &name.name).await?
         {
             result = Ok(());
         }
-        self.next_gtid = gtid;
+        self.session.next_gtid = gtid;
         self.begin_replicated();
         result
     }
@@ -202,32 +206,23 @@ impl Session {
         let parsed = match read {
             Ok(parsed) => parsed,
             Err(Unread { text, error }) => {
-                self.begin_statement(&text);
-                return self.run_read(Err((&text, error)), &mut sink).await;
+                self.session.begin_statement(&text);
+                return self.session.run_read(Err((&text, error)), &mut sink).await;
             }
         };
-        self.begin_statement(&parsed.text);
+        self.session.begin_statement(&parsed.text);
         let text = parsed.text.clone();
         // Not before it is run: what it says may depend on columns that a definition before it makes.
-        let mut parsed = self.in_our_words(parsed).map_err(|error| (&*text, error));
+        let mut parsed = self.session.in_our_words(parsed).map_err(|error| (&*text, error));
         if let Ok(parsed) = &mut parsed {
             parsed.forget_client();
         }
-        self.run_read(parsed, &mut sink).await
-    }
-
-    /// Whether a table has no row.
-    pub(super) async fn is_empty(&mut self, schema: &str, table: &str) -> Result<bool, SqlError> {
-        let (schema, table) = (quote_identifier(schema), quote_identifier(table));
-        let mut rows = Collected::default();
-        let query = format!("SELECT 1 FROM {schema}.{table} LIMIT 1");
-        Box::pin(self.query(query.as_bytes(), &mut rows)).await?;
-        Ok(rows.rows.is_empty())
+        self.session.run_read(parsed, &mut sink).await
     }
 
     /// The next transaction gets a GTID of this server.
     pub fn begin_automatic_gtid(&mut self) {
-        self.next_gtid = NextGtid::default();
+        self.session.next_gtid = NextGtid::default();
     }
 
     /// Reads a statement, in a session that becomes what it was at the source. `known` is its tree, if it was read already.
@@ -240,18 +235,18 @@ impl Session {
         known: Option<ReadStatement>,
     ) -> Result<ReadStatement, SqlError> {
         if let Err(error) = self.become_source(statement) {
-            self.replicated.has_last_insert_id = false;
+            self.last.has_last_insert_id = false;
             return Err(error);
         }
         if let Some(known) = known {
             return Ok(known);
         }
         if statement.sql.len() >= LONG_STATEMENT {
-            self.shared.env.spawner.step_aside();
+            self.session.shared.env.spawner.step_aside();
         }
         let client = statement.event.status().charsets.map(|[client, ..]| client);
-        let text = utf8_of(statement.sql, client, self.info.sql_mode)?;
-        let parsed = parse::parse_one(&text, &self.parse_context());
+        let text = utf8_of(statement.sql, client, self.session.info.sql_mode)?;
+        let parsed = parse::parse_one(&text, &self.session.parse_context());
         Ok(ReadStatement(parsed.map_err(|error| Unread { text: text.into_owned(), error })))
     }
 
@@ -270,8 +265,8 @@ impl Session {
             _ => !filter.wants_database(database.unwrap_or_default()),
         };
         if is_left_out {
-            self.settings.set(SettingId::insert_id, SettingValue::UInt(0));
-            self.replicated.has_last_insert_id = false;
+            self.session.settings.set(SettingId::insert_id, SettingValue::UInt(0));
+            self.last.has_last_insert_id = false;
         }
         is_left_out
     }
@@ -279,11 +274,11 @@ impl Session {
     /// The tables that a statement defines, if it does nothing else, and temporary tables have nothing to do with it: then it may run beside
     /// transactions that are about other tables.
     pub fn defined_tables(&self, read: &ReadStatement) -> Option<Vec<(String, String)>> {
-        if self.has_source_tables() {
+        if self.tables.are_there() {
             return None;
         }
         let Ok(ParsedStatement { statement: Statement::Ddl(ddl), .. }) = &read.0 else { return None };
-        let full = |table: TableName| Some((table.schema.or_else(|| self.info.database.clone())?, table.name));
+        let full = |table: TableName| Some((table.schema.or_else(|| self.session.info.database.clone())?, table.name));
         ddl.tables()?.into_iter().map(full).collect()
     }
 
@@ -298,14 +293,14 @@ impl Session {
         statement: &ReplicatedStatement<'_>,
         read: ReadStatement,
     ) -> Result<(), SqlError> {
-        let has_last_insert_id = std::mem::take(&mut self.replicated.has_last_insert_id);
+        let has_last_insert_id = std::mem::take(&mut self.last.has_last_insert_id);
         check_session(&statement.event.status(), read.text(), has_last_insert_id)?;
         let expected = statement.event.error_code;
-        self.replicated.expected_error = if INTERRUPTED.contains(&expected) { 0 } else { expected };
+        self.session.source.expected_error = if INTERRUPTED.contains(&expected) { 0 } else { expected };
         let outcome = self.run_source(read).await;
-        self.replicated.expected_error = 0;
-        if self.settings.insert_id.is_some() {
-            self.settings.set(SettingId::insert_id, SettingValue::UInt(0));
+        self.session.source.expected_error = 0;
+        if self.session.settings.insert_id.is_some() {
+            self.session.settings.set(SettingId::insert_id, SettingValue::UInt(0));
         }
         match (expected, outcome) {
             (0, Ok(_)) => {}
@@ -329,9 +324,9 @@ impl Session {
             }
         }
         // One that has changed nothing is executed all the same.
-        if !self.in_transaction() {
-            self.commit_nothing().await?;
-            self.keep_source_tables();
+        if !self.session.in_transaction() {
+            self.session.commit_nothing().await?;
+            self.tables.keep(&mut self.session.temporary);
         }
         Ok(())
     }
@@ -340,60 +335,64 @@ impl Session {
     fn become_source(&mut self, statement: &ReplicatedStatement<'_>) -> Result<(), SqlError> {
         let event = &statement.event;
         let status = event.status();
-        self.enter_source_thread((statement.server_id, event.thread_id));
-        self.info.connection_id = event.thread_id;
-        let last = &self.replicated;
-        let is_same = last.is_valid && last.foreign.is_maria == statement.is_maria;
+        self.tables.enter((statement.server_id, event.thread_id), &mut self.session.temporary);
+        self.session.info.connection_id = event.thread_id;
+        let last = &self.last;
+        let is_same = last.is_valid && self.session.source.is_of_maria() == statement.is_maria;
         if !is_same || last.status != event.status || last.schema != event.schema {
-            self.replicated.is_valid = false;
+            self.last.is_valid = false;
             self.take_status(&status, statement.is_maria)?;
             let schema = String::from_utf8_lossy(event.schema);
-            self.info.database = (!schema.is_empty()).then(|| schema.into_owned());
-            self.settings_changed();
-            self.database_changed();
-            self.info.reopens_temporary = statement.is_maria;
+            self.session.info.database = (!schema.is_empty()).then(|| schema.into_owned());
+            self.session.settings_changed();
+            self.session.database_changed();
+            self.session.info.reopens_temporary = statement.is_maria;
             let utf8mb3 = types::collation::by_id(status.default_collation(StatusVars::UTF8MB3));
             let utf8mb3 = utf8mb3.filter(|collation| *collation != CollationId::UTF8MB4_GENERAL_CI);
-            self.replicated = LastContext {
-                status: event.status.to_vec(),
-                schema: event.schema.to_vec(),
-                is_valid: true,
-                expected_error: 0,
-                foreign: Foreign { is_maria: statement.is_maria, utf8mb3, ..Foreign::default() },
-                ..std::mem::take(&mut self.replicated)
-            };
+            self.last.status = event.status.to_vec();
+            self.last.schema = event.schema.to_vec();
+            self.last.is_valid = true;
+            self.session.source.expected_error = 0;
+            self.session.source.foreign = Foreign { is_maria: statement.is_maria, utf8mb3, ..Foreign::default() };
         }
-        self.replicated.reader = statement.reader();
+        self.session.source.reader = statement.reader();
         let micros = u64::from(statement.timestamp) * 1_000_000 + u64::from(status.microseconds.unwrap_or(0));
-        self.settings.set(SettingId::timestamp, SettingValue::Double(micros as f64 / 1e6));
-        self.now = UnixMicros(micros);
+        self.session.settings.set(SettingId::timestamp, SettingValue::Double(micros as f64 / 1e6));
+        self.session.now = UnixMicros(micros);
         Ok(())
     }
 
     fn take_status(&mut self, status: &StatusVars, is_maria: bool) -> Result<(), SqlError> {
         if let Some(flags) = status.flags2 {
-            self.settings
+            self.session
+                .settings
                 .set(SettingId::foreign_key_checks, SettingValue::Bool(flags & flags2::NO_FOREIGN_KEY_CHECKS == 0));
-            self.settings.set(SettingId::unique_checks, SettingValue::Bool(flags & flags2::RELAXED_UNIQUE_CHECKS == 0));
-            self.settings.set(SettingId::sql_auto_is_null, SettingValue::Bool(flags & flags2::AUTO_IS_NULL != 0));
+            self.session
+                .settings
+                .set(SettingId::unique_checks, SettingValue::Bool(flags & flags2::RELAXED_UNIQUE_CHECKS == 0));
+            self.session
+                .settings
+                .set(SettingId::sql_auto_is_null, SettingValue::Bool(flags & flags2::AUTO_IS_NULL != 0));
         }
         if let Some(bits) = status.sql_mode {
             let mode = SqlMode(if is_maria { maria_sql_mode(bits)? } else { bits });
             check_modes(mode)?;
-            self.settings.set(SettingId::sql_mode, SettingValue::text(sql_mode::words(mode)));
+            self.session.settings.set(SettingId::sql_mode, SettingValue::text(sql_mode::words(mode)));
         }
         if let Some([client, connection, server]) = status.charsets {
             if let Some(client) = types::collation::by_id(client) {
-                self.settings.set(SettingId::character_set_client, SettingValue::text(client.charset().name()));
+                self.session.settings.set(SettingId::character_set_client, SettingValue::text(client.charset().name()));
             }
-            self.settings.set(SettingId::collation_connection, SettingValue::text(known_collation(connection)?.name()));
-            self.settings.set(SettingId::collation_server, SettingValue::text(known_collation(server)?.name()));
+            self.session
+                .settings
+                .set(SettingId::collation_connection, SettingValue::text(known_collation(connection)?.name()));
+            self.session.settings.set(SettingId::collation_server, SettingValue::text(known_collation(server)?.name()));
         }
         let utf8mb4 = known_collation(status.default_collation(StatusVars::UTF8MB4))?;
-        self.settings.set(SettingId::default_collation_for_utf8mb4, SettingValue::text(utf8mb4.name()));
+        self.session.settings.set(SettingId::default_collation_for_utf8mb4, SettingValue::text(utf8mb4.name()));
         let (increment, offset) = status.auto_increment.unwrap_or((1, 1));
-        self.settings.set(SettingId::auto_increment_increment, SettingValue::UInt(increment.into()));
-        self.settings.set(SettingId::auto_increment_offset, SettingValue::UInt(offset.into()));
+        self.session.settings.set(SettingId::auto_increment_increment, SettingValue::UInt(increment.into()));
+        self.session.settings.set(SettingId::auto_increment_offset, SettingValue::UInt(offset.into()));
         if let Some(zone) = &status.time_zone {
             if zone != "SYSTEM" && crate::settings::time_zone(zone).is_none() {
                 return Err(SqlError::new(
@@ -401,20 +400,20 @@ impl Session {
                     format!("Unknown or incorrect time zone: '{zone}'"),
                 ));
             }
-            self.settings.set(SettingId::time_zone, SettingValue::text(zone.clone()));
+            self.session.settings.set(SettingId::time_zone, SettingValue::text(zone.clone()));
         }
         let number = u64::from(status.lc_time_names.unwrap_or(0));
         let locale = Locale::by_number(number).ok_or_else(|| Locale::unknown(number))?;
-        self.settings.set(SettingId::lc_time_names, SettingValue::text(locale.name));
+        self.session.settings.set(SettingId::lc_time_names, SettingValue::text(locale.name));
         // A MySQL says it of definitions alone: of anything else this server's own value decides, as on a MySQL.
         let maria_flags = status.flags2.filter(|_| is_maria);
         let explicit =
             maria_flags.map(|flags| flags & flags2::EXPLICIT_DEFAULTS != 0).or(status.explicit_defaults_for_timestamp);
         match explicit {
-            Some(on) => self.settings.set(SettingId::explicit_defaults_for_timestamp, SettingValue::Bool(on)),
+            Some(on) => self.session.settings.set(SettingId::explicit_defaults_for_timestamp, SettingValue::Bool(on)),
             None => {
-                let own = self.shared.globals.get(SettingId::explicit_defaults_for_timestamp);
-                self.settings.set(SettingId::explicit_defaults_for_timestamp, own);
+                let own = self.session.shared.globals.get(SettingId::explicit_defaults_for_timestamp);
+                self.session.settings.set(SettingId::explicit_defaults_for_timestamp, own);
             }
         }
         Ok(())

@@ -16,51 +16,51 @@ use base::{Gtid, SqlError};
 use binlog::event::{RowsEvent, TableMap};
 use engine::{EngineError, OwnedGtid, Turn, TurnWait};
 
-use super::Session;
-use super::gtid::NextGtid;
+use super::Applier;
 use crate::replay::{RowKeys, add_keys};
+use crate::session::gtid::NextGtid;
 use crate::settings::{SettingId, SettingValue};
 
 /// Where a session's transactions are in the order of commits.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct InOrder {
-    pub(super) turn: Option<Turn>,
+pub(in crate::session) struct InOrder {
+    pub(in crate::session) turn: Option<Turn>,
     /// Those before it have not all committed.
-    pub(super) is_out_of_turn: bool,
+    pub(in crate::session) is_out_of_turn: bool,
 }
 
-impl Session {
+impl Applier {
     /// The place of the next transactions in an order of commits, if they have one; and whether those before it have committed.
     pub fn set_turn(&mut self, turn: Option<Turn>, is_in_turn: bool) {
-        self.in_order = InOrder { turn, is_out_of_turn: !is_in_turn };
+        self.session.in_order = InOrder { turn, is_out_of_turn: !is_in_turn };
     }
 
     /// The next transaction has this GTID.
     pub fn begin_owned(&mut self, owned: OwnedGtid) {
-        self.next_gtid = NextGtid::Owned(owned);
+        self.session.next_gtid = NextGtid::Owned(owned);
     }
 
     /// Whether the next transaction has this GTID already.
     pub fn owns(&self, gtid: Gtid) -> bool {
-        self.owned_gtid() == Some(gtid)
+        self.session.owned_gtid() == Some(gtid)
     }
 
     /// Rows that are found by their keys need no locks on what is beside them.
     pub fn read_committed(&mut self) {
-        self.settings.set(SettingId::transaction_isolation, SettingValue::text("READ-COMMITTED"));
+        self.session.settings.set(SettingId::transaction_isolation, SettingValue::text("READ-COMMITTED"));
     }
 
     /// Undoes the transaction, which is to be tried again under the same GTID.
     pub fn undo_for_retry(&mut self) {
         self.forget_kept_files();
-        self.forget_source_tables();
-        drop(self.take_transaction());
+        self.tables.forget(&mut self.session.temporary);
+        drop(self.session.take_transaction());
     }
 
     /// The transaction will change nothing more: makes its events, which is most of the work of a commit.
     #[io::boxed]
     pub async fn encode_commit(&mut self) -> Result<(), SqlError> {
-        match self.transaction.open_mut() {
+        match self.session.transaction.open_mut() {
             Some(open) if !open.transaction.is_active() => Err(EngineError::RolledBack.into()),
             Some(open) => Ok(open.transaction.encode_early().await?),
             None => Ok(()),
@@ -69,7 +69,7 @@ impl Session {
 
     /// It has done its work: ready when it has to be undone, because one before it waits for what it holds; `None` if it holds nothing.
     pub fn wait_for_turn(&self) -> Option<TurnWait> {
-        self.transaction.open()?.transaction.wait_for_turn()
+        self.session.transaction.open()?.transaction.wait_for_turn()
     }
 
     /// Adds the rows that an event of another server's log is about; nothing is read or locked.
@@ -83,7 +83,7 @@ impl Session {
         is_partial: bool,
         keys: &mut RowKeys,
     ) -> Result<(), SqlError> {
-        let mapped = self.mapped_table(map)?;
+        let mapped = self.session.mapped_table(map)?;
         add_keys(&mapped, event, is_partial, keys)
     }
 }

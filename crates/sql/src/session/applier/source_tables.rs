@@ -16,13 +16,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use engine::{Table, TableName as FullName};
 use parking_lot::Mutex;
 
-use super::Session;
-
-/// Temporary tables by their names.
-pub(super) type TablesByName = BTreeMap<FullName, Arc<Table>>;
+use crate::session::temporary::{TablesByName, TemporaryTables};
 
 /// A connection of a source, or of a source of that: a server's id and a thread's number there.
 pub(super) type SourceThread = (u32, u32);
@@ -81,54 +77,51 @@ impl SourceTables {
     }
 }
 
-/// What a session that executes a log has of them.
+/// What an applier has of them.
 #[derive(Default)]
-pub(super) struct OfSource {
+pub(super) struct ThreadTables {
     all: Arc<SourceTables>,
     /// Whose tables are the session's now.
     thread: Option<SourceThread>,
 }
 
-impl Session {
-    /// For a session that executes a log: where the temporary tables of its source's connections are.
-    pub fn with_source_tables(mut self, all: Arc<SourceTables>) -> Self {
-        self.of_source = OfSource { all, thread: None };
-        self
+impl ThreadTables {
+    pub(super) fn new(all: Arc<SourceTables>) -> Self {
+        ThreadTables { all, thread: None }
     }
 
     /// The log that is executed goes on in a file; see [`SourceTables`]. `created` is what its FORMAT_DESCRIPTION says.
-    pub fn source_file_begins(&mut self, file: &str, created: u32) {
-        self.of_source.all.started(file, created);
+    pub(super) fn file_begins(&self, file: &str, created: u32) {
+        self.all.started(file, created);
     }
 
-    /// The temporary tables are those of the connection that has run the statement there.
-    pub(super) fn enter_source_thread(&mut self, thread: SourceThread) {
-        if self.of_source.thread == Some(thread) {
+    /// The session's tables become those of the connection that has run the statement there.
+    pub(super) fn enter(&mut self, thread: SourceThread, own: &mut TemporaryTables) {
+        if self.thread == Some(thread) {
             return;
         }
         // A group is one connection's; should it be of two, each has its own all the same.
-        self.keep_source_tables();
-        self.temporary.replace(self.of_source.all.of(thread));
-        self.of_source.thread = Some(thread);
+        self.keep(own);
+        own.replace(self.all.of(thread));
+        self.thread = Some(thread);
     }
 
     /// Whether any connection of the source has temporary tables.
-    pub(super) fn has_source_tables(&self) -> bool {
-        self.of_source.all.count() > 0
+    pub(super) fn are_there(&self) -> bool {
+        self.all.count() > 0
     }
 
     /// What was executed has its place in our log.
-    pub(super) fn keep_source_tables(&mut self) {
-        if let Some(thread) = self.of_source.thread.take() {
-            let tables = self.temporary.replace(BTreeMap::new());
-            self.of_source.all.keep(thread, tables);
+    pub(super) fn keep(&mut self, own: &mut TemporaryTables) {
+        if let Some(thread) = self.thread.take() {
+            self.all.keep(thread, own.replace(BTreeMap::new()));
         }
     }
 
     /// What was begun comes again: it is to find what it found before.
-    pub(super) fn forget_source_tables(&mut self) {
-        if self.of_source.thread.take().is_some() {
-            self.temporary.replace(BTreeMap::new());
+    pub(super) fn forget(&mut self, own: &mut TemporaryTables) {
+        if self.thread.take().is_some() {
+            own.replace(BTreeMap::new());
         }
     }
 }
