@@ -75,6 +75,8 @@ pub(crate) struct Scan<'p> {
     batch_size: usize,
     /// Rows that were read since it was opened.
     read: usize,
+    /// Rows that were read before that.
+    read_before: usize,
     /// It was found that nobody helps.
     is_alone: bool,
     conditions: Conditions<'p>,
@@ -83,6 +85,8 @@ pub(crate) struct Scan<'p> {
 /// The conditions of a scan, as they are checked.
 struct Conditions<'p> {
     is_compiled: bool,
+    /// What was compiled says the same for every seed, and the rest was left: look-ups for one row after the other.
+    is_for_all: bool,
     of: ImageOf,
     /// On what the index holds, or on the row if it is read.
     images: Vec<ImageCondition>,
@@ -100,6 +104,7 @@ impl<'p> Conditions<'p> {
     fn new(node: &'p AccessNode, access: &IndexAccess, table: &Arc<Table>) -> Self {
         Conditions {
             is_compiled: false,
+            is_for_all: false,
             of: ImageOf { table: table.clone(), index: access.index },
             images: Vec::new(),
             matches: Vec::new(),
@@ -114,26 +119,34 @@ impl<'p> Conditions<'p> {
     fn reset(&mut self, node: &'p AccessNode) {
         self.bound = None;
         self.matches.clear();
-        if std::mem::take(&mut self.is_compiled) {
+        if !self.is_for_all && std::mem::take(&mut self.is_compiled) {
             self.images.clear();
             self.index_filter = node.index_filter.iter().collect();
             self.filter = node.filter.iter().collect();
         }
     }
 
-    /// Says of images what can be said of them.
-    fn compile(&mut self, node: &AccessNode, covered: &Covered, seed: &[Value], context: &ExecContext<'_>) {
+    /// Says of images what can be said of them; if `for_all`, only what is the same for every seed.
+    fn compile(
+        &mut self,
+        node: &AccessNode,
+        covered: &Covered,
+        (seed, for_all): (&[Value], bool),
+        context: &ExecContext<'_>,
+    ) {
         self.is_compiled = true;
+        self.is_for_all = for_all;
         let places = if *covered == Covered::Row { &node.decode } else { &node.index_decode };
         let compiler = Compiler { of: &self.of, places, seed, eval: &context.eval };
         let images = &mut self.images;
+        let is_own = |slot: usize| node.decode.iter().any(|(_, own)| *own == slot);
         let mut take = |conditions: &mut Vec<&Expr>| {
-            conditions.retain(|condition| match compiler.condition(condition, true) {
-                Some(condition) => {
-                    images.push(condition);
-                    false
-                }
-                None => true,
+            conditions.retain(|condition| {
+                let may_be = !for_all || condition.slots().iter().all(is_own);
+                let compiled = may_be.then(|| compiler.condition(condition, true)).flatten();
+                let is_left = compiled.is_none();
+                images.extend(compiled);
+                is_left
             });
         };
         take(&mut self.index_filter);
@@ -214,6 +227,7 @@ impl<'p> Scan<'p> {
             at: 0,
             batch_size: FIRST_BATCH,
             read: 0,
+            read_before: 0,
             is_alone: false,
             conditions: Conditions::new(node, access, table),
         }
@@ -270,7 +284,9 @@ impl<'p> Scan<'p> {
             if !is_consistent {
                 self.conditions.matches.clear();
             } else if !self.conditions.is_compiled && self.read >= COMPILED_AFTER {
-                self.conditions.compile(self.node, self.covered, &self.seed, context);
+                self.conditions.compile(self.node, self.covered, (&self.seed, false), context);
+            } else if !self.conditions.is_compiled && self.looks_up && self.read_before >= COMPILED_AFTER {
+                self.conditions.compile(self.node, self.covered, (&self.seed, true), context);
             }
             self.read += self.rows.len();
             self.conditions.select(&self.rows, &mut self.wanted)?;
@@ -287,7 +303,7 @@ impl<'p> Scan<'p> {
         self.wanted.clear();
         self.at = 0;
         self.batch_size = FIRST_BATCH;
-        self.read = 0;
+        self.read_before += std::mem::take(&mut self.read);
         self.is_alone = false;
         self.selected = None;
         self.conditions.reset(self.node);
