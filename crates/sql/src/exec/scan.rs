@@ -29,7 +29,7 @@ use crate::exec::image::ImageOf;
 use crate::exec::image::compile::Compiler;
 use crate::exec::image::conditions::ImageCondition;
 use crate::exec::image::parts::{SHARED_FROM, places};
-use crate::exec::image::selected::{Selected, SelectedRows};
+use crate::exec::image::selected::SelectedRows;
 use crate::exec::operator::{Operator, passes};
 use crate::exec::ranges::{Ranges, key_ranges};
 use crate::expr::Expr;
@@ -251,8 +251,9 @@ impl<'p> Scan<'p> {
             }
             if self.may_share() && self.share(context).await? || self.selected.is_some() {
                 let Some(selected) = &mut self.selected else { return Ok(false) };
-                let Some(Selected { rows, wanted }) = selected.next(context).await? else { return Ok(false) };
-                (self.rows, self.wanted) = (rows, wanted);
+                let Some(mut found) = selected.next(context).await? else { return Ok(false) };
+                self.rows = std::mem::take(&mut found.rows);
+                self.wanted.extend_from_slice(&found.wanted);
                 continue;
             }
             let is_consistent = self.mode == ReadMode::Consistent;

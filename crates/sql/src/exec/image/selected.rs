@@ -1,9 +1,12 @@
 //! Rows of a long scan for whose images conditions hold, looked for by several tasks.
+//!
+//! # Invariants
+//! - What is kept here is bounded ([`Cut::in_order`]), allocated by one task and freed by another: no connection's memory has it.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use base::SqlError;
+use base::{SqlError, memory};
 use engine::{Direction, KeyRange, ReaderPlace, Rows, Snapshot};
 use io::Env;
 use parking_lot::Mutex;
@@ -17,6 +20,13 @@ use crate::exec::image::parts::{Cut, Next, PartWork, Parts};
 pub(crate) struct Selected {
     pub(crate) rows: Rows,
     pub(crate) wanted: Vec<u32>,
+}
+
+impl Drop for Selected {
+    fn drop(&mut self) {
+        let wanted = std::mem::take(&mut self.wanted);
+        memory::uncounted(|| drop(wanted));
+    }
 }
 
 /// How rows are selected.
@@ -38,6 +48,12 @@ impl PartWork for Select {
     type Given = PartRows;
 
     fn take_in(&self, rows: &mut Rows, given: &mut PartRows) -> Result<bool, SqlError> {
+        memory::uncounted(|| self.select(rows, given)).map(|()| true)
+    }
+}
+
+impl Select {
+    fn select(&self, rows: &mut Rows, given: &mut PartRows) -> Result<(), SqlError> {
         let bound = self.bound.lock().clone();
         let mut wanted = Vec::new();
         for row in 0..rows.len() {
@@ -49,7 +65,7 @@ impl PartWork for Select {
         if !wanted.is_empty() {
             given.list.push_back(Selected { rows: std::mem::take(rows), wanted });
         }
-        Ok(true)
+        Ok(())
     }
 }
 
@@ -82,7 +98,11 @@ impl SelectedRows {
                 return Ok(Some(selected));
             }
             match self.parts.next(context).await? {
-                Next::Part(part) => self.list = part.list,
+                Next::Part(part) => {
+                    let PartRows { list, scratch } = part;
+                    let before = std::mem::replace(&mut self.list, list);
+                    memory::uncounted(|| drop((before, scratch)));
+                }
                 Next::End => return Ok(None),
                 Next::Impossible => return Err(SqlError::unknown("a selection that is none")),
             }

@@ -132,7 +132,7 @@ settings! {
     interactive_timeout: Seconds = both(uint(1, 31_536_000), "28800").not_for_statements()
         .doc("As wait_timeout, for clients that say they are interactive.");
     join_buffer_size: usize = both(uint(128, u64::MAX), "4194304").hint()
-        .doc("Bytes of rows that a join keeps in memory; more go to temporary files.");
+        .doc("Bytes of rows that a join keeps in memory, beside up to 24 MiB of what no other statement uses; more go to temporary files.");
     last_insert_id = session(U64, "0")
         .not_for_statements().on_set(OnSet::LastInsertId).session_state(SessionState::LastInsertId)
         .doc("The value of LAST_INSERT_ID().");
@@ -190,7 +190,7 @@ settings! {
     skip_parallel_replication: bool = both(BOOL, "OFF")
         .doc("Whether replicas execute the session's transactions behind all before them (last_committed is the one before).");
     sort_buffer_size: usize = both(uint(32768, u64::MAX), "1048576").hint()
-        .doc("Bytes of rows that a sort keeps in memory; more go to temporary files.");
+        .doc("Bytes of rows that a sort keeps in memory, beside up to 24 MiB of what no other statement uses; more go to temporary files.");
     sql_auto_is_null: bool = both(BOOL, "OFF").understood().no_option().hint().doc("IS NULL has no second meaning.");
     sql_if_exists = both(BOOL, "OFF").only(&["OFF"]).doc("Whether IF EXISTS is implied (MariaDB). Only OFF.");
     sql_log_bin: bool = session(BOOL, "ON")
