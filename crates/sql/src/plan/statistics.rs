@@ -114,12 +114,28 @@ impl TableFacts {
     }
 }
 
-/// What a sample says of conditions.
+/// What a condition says of a sample's rows.
 struct Tried {
-    /// The part of the rows that meet them.
-    share: f64,
-    /// Some row does, or all rows were tried.
-    is_met: bool,
+    table: usize,
+    /// Row by row: whether it holds.
+    met: Vec<bool>,
+    /// They are all that the table has.
+    are_all: bool,
+}
+
+impl Tried {
+    /// The part of the rows for which it holds, and whether it is so for any.
+    fn share(&self) -> (f64, bool) {
+        share_of(self.met.iter().copied(), self.are_all)
+    }
+}
+
+/// The part of a sample's rows that are met, and whether any is.
+fn share_of(met: impl ExactSizeIterator<Item = bool>, are_all: bool) -> (f64, bool) {
+    let all = met.len() as f64;
+    let count = met.filter(|met| *met).count();
+    let is_known = count > 0 || are_all;
+    (if is_known { count as f64 } else { NONE_FOUND } / all, is_known)
 }
 
 /// Says of the conditions of a block which part of the rows they leave.
@@ -134,38 +150,35 @@ pub(crate) struct Shares<'s> {
 impl Shares<'_> {
     /// Of all conditions of a nest, and of those in it.
     pub(crate) fn tell(&self, nest: &mut Nest) {
+        let mut tried = Vec::with_capacity(nest.conditions.len());
         for condition in &mut nest.conditions {
-            if condition.needs.subqueries.is_empty() {
-                condition.share = Some(self.share(&condition.expr).clamp(0.0, 1.0));
-            }
+            let is_alone = condition.needs.subqueries.is_empty();
+            let own = if is_alone { self.tried(&condition.expr) } else { None };
+            condition.share = is_alone.then(|| self.share_beside(&condition.expr, own.as_ref()).clamp(0.0, 1.0));
+            tried.push(own);
         }
-        self.tell_together(nest);
+        self.tell_together(nest, &tried);
         self.tell_of_branches(nest);
         nest.outer.iter_mut().for_each(|outer| self.tell(&mut outer.nest));
     }
 
     /// What conditions on one table leave together may be less, or more, than their shares multiplied (both ends of a range, columns that depend on each other):
     /// they are tried together, and each has a part in the difference.
-    fn tell_together(&self, nest: &mut Nest) {
+    fn tell_together(&self, nest: &mut Nest, tried: &[Option<Tried>]) {
         for table in 0..self.block.tables.len() {
-            let of_table = |condition: &&mut Condition| {
-                condition.needs.tables == TableSet::one(table) && condition.share.is_some_and(|share| share > 0.0)
-            };
-            let mut conditions: Vec<&mut Condition> = nest.conditions.iter_mut().filter(of_table).collect();
-            if conditions.len() < 2 {
-                continue;
-            }
-            let exprs: Vec<&Expr> = conditions.iter().map(|condition| &condition.expr).collect();
-            let Some(Tried { share: together, .. }) = self.tried(&exprs) else { continue };
-            let apart: f64 = conditions.iter().filter_map(|condition| condition.share).product();
+            let of_table = tried.iter().enumerate().filter_map(|(number, tried)| Some((number, tried.as_ref()?)));
+            let those: Vec<(usize, &Tried)> = of_table.filter(|(_, tried)| tried.table == table).collect();
+            let [(_, first), _, ..] = &those[..] else { continue };
+            let meets_all = |row: usize| those.iter().all(|(_, tried)| tried.met[row]);
+            let (together, _) = share_of((0..first.met.len()).map(meets_all), first.are_all);
+            let apart: f64 = those.iter().filter_map(|(number, _)| nest.conditions[*number].share).product();
             if apart <= 0.0 || apart >= 1.0 || together <= 0.0 {
                 continue;
             }
             let power = together.ln() / apart.ln();
-            conditions
-                .iter_mut()
-                .filter_map(|condition| condition.share.as_mut())
-                .for_each(|share| *share = share.powf(power));
+            for (number, _) in those {
+                nest.conditions[number].share.iter_mut().for_each(|share| *share = share.powf(power));
+            }
         }
     }
 
@@ -185,20 +198,23 @@ impl Shares<'_> {
     }
 
     fn share(&self, expr: &Expr) -> f64 {
-        if let Some((table, wanted)) = self.one_table(&[expr])
-            && let Some(share) = self.by_histogram(expr, &wanted, table)
-        {
+        self.share_beside(expr, self.tried(expr).as_ref())
+    }
+
+    /// The same, when it has been tried.
+    fn share_beside(&self, expr: &Expr, tried: Option<&Tried>) -> f64 {
+        if let Some(share) = self.by_histogram(expr) {
             return share;
         }
-        if let Some(tried) = self.tried(&[expr]) {
+        if let Some((share, is_met)) = tried.map(Tried::share) {
             // Whatever it is, it is rare; one value of a column that has many is rarer still.
             let one_value = match &expr.kind {
-                ExprKind::Compare { op: CompareOp::Eq, args } if !tried.is_met => {
+                ExprKind::Compare { op: CompareOp::Eq, args } if !is_met => {
                     args.iter().find_map(|arg| self.values(arg)).map(|values| 1.0 / values.distinct)
                 }
                 _ => None,
             };
-            return one_value.unwrap_or(1.0).min(tried.share);
+            return one_value.unwrap_or(1.0).min(share);
         }
         match &expr.kind {
             ExprKind::And(parts) => parts.iter().map(|part| self.share(part)).product(),
@@ -227,54 +243,46 @@ impl Shares<'_> {
         self.facts[table].as_ref()?.values(column)
     }
 
-    /// The one table whose rows conditions can be tried on, and the columns that they read: (position, number).
-    fn one_table(&self, exprs: &[&Expr]) -> Option<(&TableFacts, Vec<(usize, usize)>)> {
-        let mut wanted: Vec<(usize, usize)> = Vec::new();
-        let mut of = None;
-        for expr in exprs {
-            if expr.constancy() != Constancy::Row || expr.has_param() || expr.waits() || expr.assigns() {
+    /// The one table on whose rows a condition can be tried, and the columns that it reads: (position, number).
+    fn one_table(&self, expr: &Expr) -> Option<(usize, Vec<(usize, usize)>)> {
+        if expr.constancy() != Constancy::Row || expr.has_param() || expr.waits() || expr.assigns() {
+            return None;
+        }
+        let (mut wanted, mut of): (Vec<(usize, usize)>, _) = (Vec::new(), None);
+        for id in expr.slots().iter() {
+            let (table, column) = self.columns.place(id, &self.block.tables)?;
+            if *of.get_or_insert(table) != table {
                 return None;
             }
-            for id in expr.slots().iter() {
-                let (table, column) = self.columns.place(id, &self.block.tables)?;
-                if *of.get_or_insert(table) != table {
-                    return None;
-                }
-                wanted.push((column, id));
-            }
+            wanted.push((column, id));
         }
         wanted.sort_unstable();
-        wanted.dedup();
-        Some((self.facts[of?].as_ref()?, wanted))
+        Some((of?, wanted))
     }
 
-    /// The part of a sample that meets conditions; `None` if they cannot be tried on one table's rows alone.
-    fn tried(&self, exprs: &[&Expr]) -> Option<Tried> {
-        let (facts, wanted) = self.one_table(exprs)?;
+    /// Tries a condition on the rows of a sample; `None` if it cannot be, of one table's rows alone.
+    fn tried(&self, expr: &Expr) -> Option<Tried> {
+        let (table, wanted) = self.one_table(expr)?;
+        let facts = self.facts[table].as_ref()?;
         let sample = facts.known.sample.as_ref().filter(|sample| !sample.rows.is_empty())?;
-        let width = wanted.iter().map(|(_, id)| id + 1).max()?;
-        let mut row = vec![Value::Null; width];
-        let mut met = 0.0;
+        let mut row = vec![Value::Null; wanted.iter().map(|(_, id)| id + 1).max()?];
         let columns = wanted.iter().map(|(column, id)| Some((*id, &sample.column(&facts.table, *column)?.values)));
         let columns: Vec<(usize, &Vec<Value>)> = columns.collect::<Option<_>>()?;
+        let mut met = Vec::with_capacity(sample.rows.len());
         for at in 0..sample.rows.len() {
             for (id, values) in &columns {
                 row[*id] = values[at].clone();
             }
-            let mut meets_all = true;
-            for expr in exprs {
-                meets_all = meets_all && expr.eval_truth(&row, &self.eval).ok()? == Some(true);
-            }
-            met += f64::from(u8::from(meets_all));
+            met.push(expr.eval_truth(&row, &self.eval).ok()? == Some(true));
         }
-        let all = sample.rows.len() as f64;
-        let is_met = met > 0.0 || all >= sample.of as f64;
-        Some(Tried { share: if is_met { met / all } else { NONE_FOUND / all }, is_met })
+        Some(Tried { table, met, are_all: sample.rows.len() as f64 >= sample.of as f64 })
     }
 
-    /// The same by the histogram of the one column that it reads.
-    fn by_histogram(&self, expr: &Expr, wanted: &[(usize, usize)], facts: &TableFacts) -> Option<f64> {
-        let &[(column, slot)] = wanted else { return None };
+    /// The part that a condition leaves by the histogram of the one column that it reads.
+    fn by_histogram(&self, expr: &Expr) -> Option<f64> {
+        let (table, wanted) = self.one_table(expr)?;
+        let &[(column, slot)] = &wanted[..] else { return None };
+        let facts = self.facts[table].as_ref()?;
         let column = &facts.table.def.columns[column];
         let json = self.catalog.histogram(facts.table.id(), &column.name)?;
         histogram::share(&Histogram::parse(json, column)?, expr, slot, &self.eval)
