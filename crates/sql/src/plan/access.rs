@@ -88,10 +88,11 @@ const FETCH_COST: f64 = 5.0;
 /// Finding the start of a range.
 const SEEK_COST: f64 = 6.0;
 
-/// Locking a row. What is read and not wanted stays locked, and others wait for it: to find the start of a range, and to fetch a row, is counted as little.
-const LOCK_COST: f64 = 1.5;
-const LOCKING_SEEK_COST: f64 = 1.0;
-const LOCKING_FETCH_COST: f64 = 1.0;
+/// The same two where rows are locked, beside 1 for a row and less for an entry: all that is read is locked, and others wait for it, so that it is better to look up
+/// than the time that it takes would say.
+const LOCKING_FETCH_COST: f64 = 2.0;
+const LOCKING_SEEK_COST: f64 = 2.0;
+const LOCKING_ENTRY_COST: f64 = 0.6;
 
 /// Looking at a row, of which nothing is made if the conditions do not hold.
 const LOOK_COST: f64 = 0.4;
@@ -351,17 +352,21 @@ impl Path {
     /// What it costs to read so many of its rows.
     pub(crate) fn cost_of(&self, rows: f64) -> f64 {
         let seeks: f64 = self.access.parts.iter().map(|part| part.intervals.len() as f64).product();
-        let (seek, fetch, lock) = match self.is_locking {
-            true => (LOCKING_SEEK_COST, LOCKING_FETCH_COST, LOCK_COST),
-            false => (SEEK_COST, FETCH_COST, 0.0),
-        };
+        if self.is_locking {
+            let row = match self.covered {
+                Covered::Row => 1.0,
+                Covered::Covering => LOCKING_ENTRY_COST,
+                Covered::Fetch => LOCKING_ENTRY_COST + LOCKING_FETCH_COST,
+            };
+            return LOCKING_SEEK_COST * seeks + rows * row;
+        }
         let row = match self.covered {
             Covered::Row => LOOK_COST,
             Covered::Covering => ENTRY_COST,
-            Covered::Fetch => ENTRY_COST + fetch,
+            Covered::Fetch => ENTRY_COST + FETCH_COST,
         };
-        let row = row + lock + self.passing * MAKE_COST + if self.needs.is_empty() { 0.0 } else { LOOKED_UP_COST };
-        seek * seeks + if self.is_counted { 0.0 } else { rows * row }
+        let row = row + self.passing * MAKE_COST + if self.needs.is_empty() { 0.0 } else { LOOKED_UP_COST };
+        SEEK_COST * seeks + if self.is_counted { 0.0 } else { rows * row }
     }
 }
 
