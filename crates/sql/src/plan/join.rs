@@ -100,7 +100,7 @@ impl JoinPlanner<'_> {
             return Ok(Joined { node: Node::Nothing("Impossible WHERE"), rows: 0.0, ..Joined::nothing() });
         }
         let mut equal = EqualColumns::default();
-        for (position, table) in order.into_iter().enumerate() {
+        for (position, &table) in order.iter().enumerate() {
             let here = present.with(TableSet::one(table));
             let local = take(&mut conditions, |condition| {
                 condition.needs.tables.is_within(here) && condition.needs.subqueries.is_empty()
@@ -115,9 +115,11 @@ impl JoinPlanner<'_> {
             let applied = take(&mut conditions, here);
             joined = joined.map(|joined| self.apply_and_filter(joined, plain));
             // Semijoins leave fewer rows, or as many, for which subqueries are to be run; other outer joins may add rows.
-            self.place_outer(&mut outer, &mut joined, &mut present, needs, |join| join.rows.is_decided_by_one())?;
+            let may_wait = self.leave_few(&order[position + 1..], &conditions, present);
+            let is_decided = |join: &OuterJoin| join.rows.is_decided_by_one();
+            self.place_outer(&mut outer, &mut joined, &mut present, needs, |join| !may_wait && is_decided(join))?;
             joined = joined.map(|joined| self.apply_and_filter(joined, applied));
-            self.place_outer(&mut outer, &mut joined, &mut present, needs, |_| true)?;
+            self.place_outer(&mut outer, &mut joined, &mut present, needs, |join| !(may_wait && is_decided(join)))?;
             let after = take(&mut conditions, |condition| condition.needs.tables.is_within(present));
             joined = joined.map(|joined| self.apply_and_filter(joined, after));
         }

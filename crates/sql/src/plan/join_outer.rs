@@ -19,6 +19,22 @@ type HashedNest = (Node, Vec<HashKey>, Vec<Expr>);
 const HASHED_NEST_ROWS: f64 = 10.0;
 
 impl JoinPlanner<'_> {
+    /// Whether there are tables to be joined yet, and no more rows come of them all than are there: what only asks whether a row has a match is then
+    /// asked of fewer rows, behind them.
+    pub(super) fn leave_few(&self, tables: &[usize], conditions: &[Condition], present: TableSet) -> bool {
+        let (mut there, mut rows) = (present, 1.0);
+        for &table in tables {
+            let own = TableSet::one(table);
+            let here = there.with(own);
+            let is_local =
+                |condition: &&Condition| condition.needs.tables.is_within(here) && condition.needs.tables.meets(own);
+            let local: Vec<&Condition> = conditions.iter().filter(is_local).collect();
+            rows *= self.matching(table, &local, there);
+            there = here;
+        }
+        !tables.is_empty() && rows <= 1.0
+    }
+
     /// Joins what is on the inner side of such a join.
     pub(super) fn join_outer(&self, before: Joined, outer: OuterJoin, present: TableSet) -> Result<Joined, SqlError> {
         let mut nest = outer.nest;
