@@ -40,7 +40,7 @@ pub trait Services: Send + Sync {
     /// Global status counters (`Threads_connected`, `Binlog_commits`, …), sorted by name. The session adds its own.
     fn status(&self) -> Vec<(String, String)>;
 
-    /// Checks a new global value and puts it to work in the part that is told of it, before it is stored.
+    /// Checks a new global value and puts it to work in the part that subscribes to it, before it is stored.
     /// `super_read_only = OFF` makes a follower a source, which may take a while.
     fn apply_setting(&self, id: SettingId, change: Change) -> BoxFuture<'_, Result<(), SqlError>>;
 

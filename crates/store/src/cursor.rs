@@ -109,19 +109,13 @@ pub(crate) fn rows_of_cached_leaf(
     (lower, upper): (Bound<&[u8]>, Bound<&[u8]>),
     direction: Direction,
 ) -> Option<LeafRows> {
-    let tree = roots.tree(index)?;
     let (Bound::Included(key) | Bound::Excluded(key)) = lower else { return None };
-    let cache = &roots.shared().cache;
-    let (mut at, mut ends_here) = (tree.root, false);
-    for _ in 1..tree.height {
-        let node = cache.get(at)?;
-        let child = node.child_for(key);
+    let mut ends_here = false;
+    let leaf = roots.cached_leaf_of(index, key, |node, child| {
         if child + 1 < node.count() {
             ends_here = is_above(node.child_key(child + 1), upper);
         }
-        at = node.child_at(child);
-    }
-    let leaf = cache.get(at)?;
+    })?;
     let entries = part_of(&leaf, lower, upper);
     let is_all = ends_here || entries.end < leaf.count();
     is_all.then_some(LeafRows { leaf, entries, direction })

@@ -85,13 +85,7 @@ impl Roots {
 
     /// The same without waiting: if all that is needed is in the cache, and the value in its leaf; `None` says nothing of the key.
     pub fn get_cached(&self, index: IndexId, key: &[u8]) -> Option<Option<Bytes>> {
-        let (tree, cache) = (self.tree(index)?, &self.0.shared.cache);
-        let mut at = tree.root;
-        for _ in 1..tree.height {
-            let node = cache.get(at)?;
-            at = node.child_at(node.child_for(key));
-        }
-        let leaf = cache.get(at)?;
+        let leaf = self.cached_leaf_of(index, key, |_, _| ())?;
         match leaf.search(0, key) {
             (entry, true) => match leaf.value(entry) {
                 Value::Inline(value) => Some(Some(value)),
@@ -131,6 +125,25 @@ impl Roots {
         Ok(is_there.then_some((leaf, entry)))
     }
 
+    /// As [`Roots::leaf_of`], without waiting: if all nodes on the way are in the cache. Shows each inner one, with the child that is taken.
+    pub(crate) fn cached_leaf_of(
+        &self,
+        index: IndexId,
+        key: &[u8],
+        mut show: impl FnMut(&Page, usize),
+    ) -> Option<Page> {
+        let (tree, cache) = (self.tree(index)?, &self.0.shared.cache);
+        let mut at = tree.root;
+        for _ in 1..tree.height {
+            let node = cache.get(at)?;
+            let child = node.child_for(key);
+            show(&node, child);
+            at = node.child_at(child);
+        }
+        cache.get(at)
+    }
+
+    /// The leaf in which a key is, if it is anywhere.
     async fn leaf_of(&self, index: IndexId, tree: &Tree, key: &[u8]) -> Result<Page> {
         let mut at = tree.root;
         for level in (1..tree.height).rev() {

@@ -27,10 +27,7 @@ impl<'c> RowLoader<'c> {
 
     /// Adds a row: its literals in parentheses.
     pub(super) fn add(&mut self, table: &str, row: &str) -> Result<()> {
-        if !self.open.contains_key(table) {
-            self.open.insert(table.to_owned(), String::new());
-        }
-        let Some(statement) = self.open.get_mut(table) else { return Ok(()) };
+        let statement = self.open.entry(table.to_owned()).or_default();
         match statement.is_empty() {
             true => *statement = format!("INSERT INTO {table} VALUES "),
             false => statement.push(','),

@@ -3,7 +3,7 @@
 //! A [`Snapshot`] needs no transaction: it shares the read view and takes no lock, so that a scan can be cut into ranges which tasks read
 //! side by side. It is of one table, and there is none while the transaction has written to that table itself.
 
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -16,7 +16,7 @@ use super::{Direction, KeyRange, ReadMode, Transaction};
 use crate::catalog::Table;
 use crate::engine::Engine;
 use crate::error::Result;
-use crate::memtable::{IndexTree, Key};
+use crate::memtable::IndexTree;
 use crate::options::SessionHandle;
 use crate::read::{Merged, Selector};
 use crate::view::ReadView;
@@ -87,25 +87,16 @@ impl Snapshot {
         let layers = self.view.layers().clone();
         let (index, (lower, upper)) = (self.table.indexes[index_number].id, range.as_slices());
         let mut keys = layers.roots.separators(index, lower, upper).await?;
-        let in_tree = keys.len();
+        let without_end = |end| if let Bound::Included(key) = end { Bound::Excluded(key) } else { end };
+        let (in_tree, inside) = (keys.len(), (without_end(lower), without_end(upper)));
         for memtable in &layers.memtables {
             let some = |tree: &IndexTree| {
                 let count = (tree.len() / KEYS_OF_CUT).min(most);
                 if count > 0 { tree.some_keys(count, &mut Draw::new(index.0)) } else { Vec::new() }
             };
             let some = memtable.with_tree(index, some).unwrap_or_default();
-            let is_inside = |key: &Key| {
-                let is_above = match lower {
-                    Bound::Included(lower) | Bound::Excluded(lower) => key.as_slice() > lower,
-                    Bound::Unbounded => true,
-                };
-                let is_below = match upper {
-                    Bound::Included(upper) | Bound::Excluded(upper) => key.as_slice() < upper,
-                    Bound::Unbounded => true,
-                };
-                is_above && is_below
-            };
-            keys.extend(some.iter().filter(|key| is_inside(key)).map(|key| Bytes::copy_from_slice(key)));
+            let some = some.iter().filter(|key| RangeBounds::<[u8]>::contains(&inside, key.as_slice()));
+            keys.extend(some.map(|key| Bytes::copy_from_slice(key)));
         }
         if keys.len() > in_tree {
             keys.sort_unstable();

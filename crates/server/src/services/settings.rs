@@ -1,4 +1,4 @@
-//! Settings that parts of the server keep for themselves: at start, and when SET GLOBAL changes them. Each part is told of one group, and says what
+//! Settings that parts of the server keep for themselves: at start, and when SET GLOBAL changes them. Each part subscribes to one group, and says what
 //! it does with every setting of it.
 
 use base::memory::Total;

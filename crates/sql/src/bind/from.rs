@@ -289,7 +289,8 @@ pub(crate) fn duplicate_column(name: &str) -> SqlError {
     SqlError::new(codes::DUP_FIELDNAME, format!("Duplicate column name '{name}'"))
 }
 
-pub(super) fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {
+/// A table without a definition of its own, whose rows are still to be said.
+pub(crate) fn unnamed_table(name: &str, alias: &str, columns: Vec<ColumnInfo>) -> BoundTable {
     BoundTable {
         id: TableId::default(),
         source: TableSource::Virtual(Arc::new(crate::virtual_table::Nowhere)),

@@ -77,7 +77,7 @@ pub(crate) struct Scan<'p> {
     read: usize,
     /// Rows that were read before that.
     read_before: usize,
-    /// It was found that nobody helps.
+    /// It was found that there is no place for a helper.
     is_alone: bool,
     conditions: Conditions<'p>,
 }
@@ -158,18 +158,12 @@ impl<'p> Conditions<'p> {
     /// Puts the numbers of the rows for which what is said of images holds into `wanted`.
     fn select(&mut self, rows: &Rows, wanted: &mut Vec<u32>) -> Result<(), SqlError> {
         wanted.clear();
-        let all = 0..rows.len() as u32;
         if !self.has_any() {
-            wanted.extend(all);
+            wanted.extend(0..rows.len() as u32);
             return Ok(());
         }
-        for row in all {
-            let conditions = self.bound.iter().chain(&self.matches).chain(&self.images);
-            if ImageCondition::all_hold(conditions, &self.of, rows.value(row as usize), &mut self.scratch)? {
-                wanted.push(row);
-            }
-        }
-        Ok(())
+        let conditions = self.bound.iter().chain(&self.matches).chain(&self.images);
+        Ok(ImageCondition::select(conditions, &self.of, rows, &mut self.scratch, wanted)?)
     }
 
     /// Whether anything is asked of images.
@@ -320,7 +314,7 @@ impl<'p> Scan<'p> {
             && self.conditions.has_any()
     }
 
-    /// Has what is left read by several tasks, if there is somebody to help; whether it is.
+    /// Has what is left read by several tasks, if there is a place for a helper; whether it is.
     async fn share(&mut self, context: &mut ExecContext<'_>) -> Result<bool, SqlError> {
         self.is_alone = true;
         let Some(snapshot) = context.transaction.snapshot_of(self.table)? else { return Ok(false) };

@@ -120,7 +120,7 @@ pub(crate) async fn plan_block(
     };
     let (tables, outer) = (&block.tables, &block.outer);
     Frame { columns, used, outer, tables, subqueries: ids, aggregates, keys, windows }.lay(&mut plan)?;
-    plan.tables = plan_tables(block.tables, derived, &plan.layout);
+    plan.tables = plan_tables(block.tables, derived, &plan.layout)?;
     Ok(plan)
 }
 
@@ -167,7 +167,11 @@ struct Derived {
     made_once: Option<CteId>,
 }
 
-fn plan_tables(bound: Vec<BoundTable>, derived: Vec<Option<Derived>>, layout: &Layout) -> Vec<PlannedTable> {
+fn plan_tables(
+    bound: Vec<BoundTable>,
+    derived: Vec<Option<Derived>>,
+    layout: &Layout,
+) -> Result<Vec<PlannedTable>, SqlError> {
     let mut tables = Vec::with_capacity(bound.len());
     for (table, derived) in bound.into_iter().zip(derived) {
         let cte = table.cte.as_ref().map(|cte| cte.name.clone());
@@ -183,13 +187,12 @@ fn plan_tables(bound: Vec<BoundTable>, derived: Vec<Option<Derived>>, layout: &L
                 layout.lay_all([&mut table.document]);
                 PlannedSource::Json(table)
             }
-            // It has been planned.
-            (TableSource::Derived(_), None) => continue,
+            (TableSource::Derived(_), None) => return Err(SqlError::unknown("a subquery in FROM without a plan")),
         };
         let columns = table.columns.into_iter().map(|column| column.name).collect();
         tables.push(PlannedTable { source, schema: table.schema, alias: table.alias, cte, columns });
     }
-    tables
+    Ok(tables)
 }
 
 /// Finds the subqueries that are needed above the joins only.

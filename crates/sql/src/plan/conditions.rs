@@ -210,6 +210,14 @@ impl Condition {
     }
 }
 
+/// The conditions that read a table, and no other but those that are there.
+pub(crate) fn local_to(table: usize, conditions: &[Condition], there: TableSet) -> Vec<&Condition> {
+    let own = TableSet::one(table);
+    let here = there.with(own);
+    let is_local = |needs: TableSet| needs.is_within(here) && needs.meets(own);
+    conditions.iter().filter(|condition| is_local(condition.needs.tables)).collect()
+}
+
 /// The tables that the intervals need; `None` if they need the table itself, or are not the same for a whole scan.
 fn interval_needs(intervals: &[Interval], table: usize, dependencies: &Dependencies<'_>) -> Option<TableSet> {
     let mut all = TableSet::default();

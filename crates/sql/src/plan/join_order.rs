@@ -17,7 +17,7 @@ use crate::bind::columns::TableId;
 use crate::bind::hints::OrderPart;
 use crate::bind::tree::OrderItem;
 use crate::plan::access::Path;
-use crate::plan::conditions::{Condition, TableSet};
+use crate::plan::conditions::{Condition, TableSet, local_to};
 use crate::plan::join::{HASHED_COST, JoinPlanner, MATCH_COST, PAIR_COST, PROBE_COST, Wanted, scan_saved};
 
 /// Up to so many tables all sets are looked at.
@@ -333,12 +333,7 @@ impl<'s> Search<'s> {
     fn step_after(&self, place: usize, there: TableSet) -> Step {
         let table = self.tables[place];
         let own = TableSet::one(table);
-        let here = there.with(own);
-        let local: Vec<&Condition> = self
-            .conditions
-            .iter()
-            .filter(|condition| condition.needs.tables.is_within(here) && condition.needs.tables.meets(own))
-            .collect();
+        let local = local_to(table, self.conditions, there);
         let rows = self.planner.matching(table, &local, there);
         let base = self.planner.base_rows(table, &local);
         let is_hashed = local.iter().any(|condition| self.planner.is_equality_with(condition, own, there));

@@ -7,7 +7,7 @@ use base::SqlError;
 
 use crate::expr::{CompareOp, Expr, build};
 use crate::plan::access::Interval;
-use crate::plan::conditions::{Condition, TableSet};
+use crate::plan::conditions::{Condition, TableSet, local_to};
 use crate::plan::join::{JoinPlanner, Joined, Wanted, take};
 use crate::plan::nest::{Nest, OuterJoin};
 use crate::plan::node::{AccessMethod, HashKey, JoinMethod, JoinNode, Node};
@@ -24,13 +24,8 @@ impl JoinPlanner<'_> {
     pub(super) fn leave_few(&self, tables: &[usize], conditions: &[Condition], present: TableSet) -> bool {
         let (mut there, mut rows) = (present, 1.0);
         for &table in tables {
-            let own = TableSet::one(table);
-            let here = there.with(own);
-            let is_local =
-                |condition: &&Condition| condition.needs.tables.is_within(here) && condition.needs.tables.meets(own);
-            let local: Vec<&Condition> = conditions.iter().filter(is_local).collect();
-            rows *= self.matching(table, &local, there);
-            there = here;
+            rows *= self.matching(table, &local_to(table, conditions, there), there);
+            there = there.with(TableSet::one(table));
         }
         !tables.is_empty() && rows <= 1.0
     }

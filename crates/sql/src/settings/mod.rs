@@ -10,7 +10,7 @@
 //! ```
 //!
 //! The table makes a struct of typed fields for each group of settings ([`GlobalValues`], [`SessionValues`]), which is what reads them, and the
-//! [`Change`]s that parts of the server are told. Names are for those who speak to clients: SET, SHOW, configuration files.
+//! [`Change`]s that parts of the server subscribe to. Names are for those who speak to clients: SET, SHOW, configuration files.
 //!
 //! # Invariants
 //! - A stored value has the type and lies in the range of its setting; whoever stores checks with [`Setting::check`].

@@ -1,13 +1,13 @@
 //! The table of settings, in groups by the part that needs them.
 //!
 //! To add one: a line in its group, `name: type = …`, from which all else is made: its number [`SettingId`], its line in `SHOW VARIABLES` and the
-//! manual, and a field of the group's struct. Whoever needs it reads that field. In a group that is told of changes the part that is told has to
-//! say what it does with it, in a `match` of all that it can be told.
+//! manual, and a field of the group's struct. What needs it reads that field. A part that subscribes to a group gets its changes, and has to
+//! say what it does with each, in a `match` of all of them.
 //!
 //! ```text
 //!   settings! { purge: PurgeSettings;             globals.now().purge.binlog_space_limit
 //!       binlog_space_limit: u64 = …; }
-//!   told_settings! { commit: …, CommitChange;     the same, and CommitChange::sync_binlog(1) when SET GLOBAL changes it
+//!   subscribed_settings! { commit: …, CommitChange;     the same, and CommitChange::sync_binlog(1) when SET GLOBAL changes it
 //!       sync_binlog: u64 = …; }
 //! ```
 //!
@@ -80,8 +80,8 @@ macro_rules! settings {
     };
 }
 
-/// A group of which somebody is told when one changes.
-macro_rules! told_settings {
+/// A group whose changes go to the part of the server that subscribes to it.
+macro_rules! subscribed_settings {
     ($group:ident: $struct:ident, $change:ident; $($name:ident $(: $type:ty)? = $row:expr;)*) => {
         settings! { $group: $struct; $($name $(: $type)? = $row;)* }
 
@@ -102,7 +102,7 @@ macro_rules! told_settings {
         }
 
         impl $struct {
-            /// All as they are: what a part is told at its start.
+            /// All as they are: what a subscriber gets at its start.
             pub fn changes(&self) -> Vec<$change> {
                 vec![$($($change::$name(<<$type as Typed>::Field as Clone>::clone(&self.$name)),)?)*]
             }
@@ -110,28 +110,28 @@ macro_rules! told_settings {
     };
 }
 
-/// All groups: what is read, what is told, and what neither is.
+/// All groups: those that are read, those with subscribers, and the others.
 macro_rules! groups {
     (
         read { $($read:ident: $read_struct:ident,)* }
-        told { $($told:ident: $told_struct:ident, $change:ident,)* }
+        subscribed { $($subscribed:ident: $subscribed_struct:ident, $change:ident,)* }
         rest { $($rest:ident,)* }
     ) => {
         $(mod $read;)*
-        $(mod $told;)*
+        $(mod $subscribed;)*
         $(mod $rest;)*
 
         $(pub use $read::$read_struct;)*
-        $(pub use $told::{$told_struct, $change};)*
+        $(pub use $subscribed::{$subscribed_struct, $change};)*
 
         #[derive(Clone, Copy)]
         #[allow(non_camel_case_types, reason = "the names of the modules")]
         enum Group {
-            $($read,)* $($told,)* $($rest,)*
+            $($read,)* $($subscribed,)* $($rest,)*
         }
 
-        const COUNTS: &[usize] = &[$($read::COUNT,)* $($told::COUNT,)* $($rest::COUNT,)*];
-        const PARTS: &[&[Setting]] = &[$($read::ROWS,)* $($told::ROWS,)* $($rest::ROWS,)*];
+        const COUNTS: &[usize] = &[$($read::COUNT,)* $($subscribed::COUNT,)* $($rest::COUNT,)*];
+        const PARTS: &[&[Setting]] = &[$($read::ROWS,)* $($subscribed::ROWS,)* $($rest::ROWS,)*];
 
         /// The server's values, each group as a struct.
         #[derive(Clone, Debug)]
@@ -139,7 +139,7 @@ macro_rules! groups {
         pub struct GlobalValues {
             stored: Vec<SettingValue>,
             $(pub $read: $read_struct,)*
-            $(pub $told: $told_struct,)*
+            $(pub $subscribed: $subscribed_struct,)*
         }
 
         impl GlobalValues {
@@ -147,7 +147,7 @@ macro_rules! groups {
             pub(super) fn of(stored: Vec<SettingValue>) -> Self {
                 GlobalValues {
                     $($read: $read_struct::of(&stored),)*
-                    $($told: $told_struct::of(&stored),)*
+                    $($subscribed: $subscribed_struct::of(&stored),)*
                     stored,
                 }
             }
@@ -155,22 +155,22 @@ macro_rules! groups {
             /// Stores a value that was checked.
             pub(super) fn set(&mut self, id: SettingId, value: SettingValue) {
                 $(self.$read.set(id, &value);)*
-                $(self.$told.set(id, &value);)*
+                $(self.$subscribed.set(id, &value);)*
                 self.stored[id.place()] = value;
             }
         }
 
-        /// What a setting becomes of whose changes a part of the server is told, by the group.
+        /// What a setting with a subscriber becomes, by the group.
         #[derive(Clone, Debug)]
         #[allow(non_camel_case_types, missing_docs, reason = "the groups' own names")]
         pub enum Change {
-            $($told($change),)*
+            $($subscribed($change),)*
         }
 
         impl Change {
-            /// `None` if nobody has to be told.
+            /// `None` if it has no subscriber.
             pub fn of(id: SettingId, value: &SettingValue) -> Option<Self> {
-                None$(.or_else(|| $change::of(id, value).map(Change::$told)))*
+                None$(.or_else(|| $change::of(id, value).map(Change::$subscribed)))*
             }
         }
     };
@@ -186,7 +186,7 @@ groups! {
         start: StartSettings,
         statements: StatementSettings,
     }
-    told {
+    subscribed {
         commit: CommitPipelineSettings, CommitChange,
         engine: EngineSettings, EngineChange,
         filters: FilterSettings, FilterChange,

@@ -1,6 +1,7 @@
 //! Conditions on images.
 
 use bytes::Bytes;
+use engine::Rows;
 use types::charset::{Charset, prefix_bytes};
 use types::{CollationId, ColumnDef, ColumnType, TypeError, Value, collation};
 
@@ -140,6 +141,22 @@ impl ImageCondition {
             }
         }
         Ok(true)
+    }
+
+    /// Adds the numbers of the rows for which all conditions hold to `wanted`.
+    pub(crate) fn select<'c>(
+        conditions: impl Iterator<Item = &'c ImageCondition> + Clone,
+        of: &ImageOf,
+        rows: &Rows,
+        scratch: &mut Vec<u8>,
+        wanted: &mut Vec<u32>,
+    ) -> Result<(), TypeError> {
+        for row in 0..rows.len() {
+            if ImageCondition::all_hold(conditions.clone(), of, rows.value(row), scratch)? {
+                wanted.push(row as u32);
+            }
+        }
+        Ok(())
     }
 
     /// Whether it holds for an image. `scratch` is memory to be used again.

@@ -9,7 +9,7 @@
 //! # Invariants
 //! - Helpers are as many as there are other processors, for all statements together: what finds none goes on alone.
 //! - A helper ends when the statement ends, however that comes about.
-//! - Nobody begins a part that is further ahead of what the statement has taken than [`Cut::ahead`] says: what was read and not taken is bounded.
+//! - No task begins a part that is further ahead of what the statement has taken than [`Cut::ahead`] says: what was read and not taken is bounded.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -31,7 +31,7 @@ pub(crate) trait PartWork: Send + Sync + 'static {
     /// What a part gives.
     type Given: Default + Send;
 
-    /// Takes some rows in, which it may keep; false if it cannot be done like this, by nobody.
+    /// Takes some rows in, which it may keep; false if it cannot be done like this in any part.
     fn take_in(&self, rows: &mut Rows, given: &mut Self::Given) -> Result<bool, SqlError>;
 }
 

@@ -56,12 +56,8 @@ impl Select {
     fn select(&self, rows: &mut Rows, given: &mut PartRows) -> Result<(), SqlError> {
         let bound = self.bound.lock().clone();
         let mut wanted = Vec::new();
-        for row in 0..rows.len() {
-            let conditions = bound.as_deref().into_iter().chain(&self.conditions);
-            if ImageCondition::all_hold(conditions, &self.of, rows.value(row), &mut given.scratch)? {
-                wanted.push(row as u32);
-            }
-        }
+        let conditions = bound.as_deref().into_iter().chain(&self.conditions);
+        ImageCondition::select(conditions, &self.of, rows, &mut given.scratch, &mut wanted)?;
         if !wanted.is_empty() {
             given.list.push_back(Selected { rows: std::mem::take(rows), wanted });
         }

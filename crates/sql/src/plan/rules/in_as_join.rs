@@ -6,19 +6,19 @@
 //! subqueries that need nothing of the outer row.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
 use base::SqlError;
 use types::CollationId;
 
-use crate::bind::columns::{ColumnId, Columns};
-use crate::bind::scope::empty_name;
+use crate::bind::columns::{ColumnId, Columns, TableId};
+use crate::bind::from::unnamed_table;
 use crate::bind::tree::{
     Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, JoinKind, SubqueryKind, TableSource,
 };
 use crate::expr::{CastType, CompareOp, Expr, ExprType, Kind, build, order};
 use crate::plan::conditions::TABLES_MAX;
 use crate::plan::rules::Rewrite;
+use crate::result::ResultColumn;
 
 /// What such a table is called; no statement can write it.
 pub(crate) const JOINED_SUBQUERY: &str = "<subquery>";
@@ -97,36 +97,35 @@ fn join(block: &mut Block, number: usize, numbers: &mut Columns) -> Result<(), S
         return Err(SqlError::unknown("a subquery that is no IN"));
     };
     make_distinct(&mut query, &left)?;
-    let columns = query.columns.iter().zip(&query.types);
-    let columns: Vec<ColumnInfo> = columns
-        .map(|(column, ty)| ColumnInfo {
-            name: column.name.clone(),
-            ty: ExprType { utc: false, ..ty.clone() },
-            invisible: false,
-        })
-        .collect();
-    let (table, id) = (block.tables.len(), numbers.add_table());
+    let (columns, id) = (columns_of(&query), numbers.add_table());
     let mut on = Vec::with_capacity(left.len());
     for (column, (left, info)) in left.into_iter().zip(&columns).enumerate() {
         let column = numbers.of((id, column), 0, || info.ty.clone());
         on.push(build::compare(CompareOp::Eq, left, Expr::column(column, info.ty.clone()))?);
     }
-    block.tables.push(BoundTable {
-        id,
-        source: TableSource::Derived(Box::new(query)),
-        schema: None,
-        name: empty_name(),
-        alias: Arc::from(JOINED_SUBQUERY),
-        columns,
-        outer_joined: false,
-        hints: Vec::new(),
-        no_merge: false,
-        lock: None,
-        image: None,
-        cte: None,
-    });
+    join_subquery(block, (id, query, columns), on)
+}
+
+/// The columns of a subquery as those of a table.
+pub(super) fn columns_of(query: &BoundQuery) -> Vec<ColumnInfo> {
+    let column = |(column, ty): (&ResultColumn, &ExprType)| ColumnInfo {
+        name: column.name.clone(),
+        ty: ExprType { utc: false, ..ty.clone() },
+        invisible: false,
+    };
+    query.columns.iter().zip(&query.types).map(column).collect()
+}
+
+/// Joins a subquery to a block as one more table.
+pub(super) fn join_subquery(
+    block: &mut Block,
+    (id, query, columns): (TableId, BoundQuery, Vec<ColumnInfo>),
+    on: Vec<Expr>,
+) -> Result<(), SqlError> {
     let left = block.from.take().ok_or_else(|| SqlError::unknown("a join without tables"))?;
-    let right = Box::new(FromTree::Table(table));
+    let right = Box::new(FromTree::Table(block.tables.len()));
+    let source = TableSource::Derived(Box::new(query));
+    block.tables.push(BoundTable { id, source, ..unnamed_table("", JOINED_SUBQUERY, columns) });
     block.from = Some(FromTree::Join { left: Box::new(left), right, kind: JoinKind::Inner, on });
     Ok(())
 }

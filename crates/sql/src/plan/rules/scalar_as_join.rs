@@ -11,20 +11,15 @@
 //! - Nothing else in the subquery reads columns of the block or of those around it, and nothing has another value each time. A sum or mean of DOUBLEs
 //!   may depend on the order of the rows, and is not taken.
 
-use std::sync::Arc;
-
 use base::SqlError;
 
 use crate::bind::columns::{ColumnId, Columns};
 use crate::bind::scope::empty_name;
-use crate::bind::tree::{
-    Block, BoundBody, BoundQuery, BoundTable, ColumnInfo, FromTree, Grouping, JoinKind, Subquery, SubqueryKind,
-    TableSource,
-};
-use crate::expr::{AggregateFunction, CompareOp, Constancy, Expr, ExprKind, ExprType, Kind, SlotSet, build};
+use crate::bind::tree::{Block, BoundBody, BoundQuery, Grouping, Subquery, SubqueryKind, TableSource};
+use crate::expr::{AggregateFunction, CompareOp, Constancy, Expr, ExprKind, Kind, SlotSet, build};
 use crate::plan::conditions::TABLES_MAX;
 use crate::plan::rules::Rewrite;
-use crate::plan::rules::in_as_join::{JOINED_SUBQUERY, is_distinct_as_it_is};
+use crate::plan::rules::in_as_join::{columns_of, is_distinct_as_it_is, join_subquery};
 use crate::plan::rules::merge_derived::has_another_value_each_time;
 use crate::plan::rules::substitute::{Meant, for_each_read};
 use crate::result::ResultColumn;
@@ -164,15 +159,7 @@ fn join(block: &mut Block, number: usize, pairs: Vec<Pair>, numbers: &mut Column
         inner.select.push(pair.inner.clone());
         inner.grouping.iter_mut().for_each(|grouping| grouping.keys.push(pair.inner.clone()));
     }
-    let columns = query.columns.iter().zip(&query.types);
-    let columns: Vec<ColumnInfo> = columns
-        .map(|(column, ty)| ColumnInfo {
-            name: column.name.clone(),
-            ty: ExprType { utc: false, ..ty.clone() },
-            invisible: false,
-        })
-        .collect();
-    let (table, id) = (block.tables.len(), numbers.add_table());
+    let (columns, id) = (columns_of(&query), numbers.add_table());
     let mut column = |at: usize| {
         let ty = &columns[at].ty;
         Expr::column(numbers.of((id, at), 0, || ty.clone()), ty.clone())
@@ -183,24 +170,7 @@ fn join(block: &mut Block, number: usize, pairs: Vec<Pair>, numbers: &mut Column
         on.push(build::compare(CompareOp::Eq, pair.outer, column(at + 1))?);
     }
     block.substitute(&Meant::from([(result, value)]));
-    block.tables.push(BoundTable {
-        id,
-        source: TableSource::Derived(Box::new(query)),
-        schema: None,
-        name: empty_name(),
-        alias: Arc::from(JOINED_SUBQUERY),
-        columns,
-        outer_joined: false,
-        hints: Vec::new(),
-        no_merge: false,
-        lock: None,
-        image: None,
-        cte: None,
-    });
-    let left = block.from.take().ok_or_else(|| SqlError::unknown("a join without tables"))?;
-    let right = Box::new(FromTree::Table(table));
-    block.from = Some(FromTree::Join { left: Box::new(left), right, kind: JoinKind::Inner, on });
-    Ok(())
+    join_subquery(block, (id, query, columns), on)
 }
 
 /// The subquery's query; it is none any more.

@@ -1,8 +1,8 @@
-//! The commit pipeline, told when they change.
+//! The commit pipeline, which subscribes to them.
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     commit: CommitPipelineSettings, CommitChange;
 
     binlog_checksum = fixed(Kind::Enum(&["NONE", "CRC32"]), "CRC32").only(&["CRC32"])

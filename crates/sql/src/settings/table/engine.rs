@@ -1,8 +1,8 @@
-//! Store, memtables, checkpoints and recovery: what the engine is opened with, and told when it changes.
+//! Store, memtables, checkpoints and recovery: what the engine is opened with, and subscribes to.
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     engine: EngineSettings, EngineChange;
 
     binlog_cache_size: usize = global(uint(4096, 512 << 20), "16777216")

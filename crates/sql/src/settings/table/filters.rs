@@ -2,7 +2,7 @@
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     filters: FilterSettings, FilterChange;
 
     replicate_do_db: Text = global(TEXT, "")

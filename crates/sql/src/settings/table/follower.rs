@@ -1,8 +1,8 @@
-//! Copying the log of a source: told to the follower when they change.
+//! Copying the log of a source: the follower subscribes to them.
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     follower: FollowerSettings, FollowerChange;
 
     repair_damaged_pages: bool = global(BOOL, "ON")

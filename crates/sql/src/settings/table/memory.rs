@@ -1,8 +1,8 @@
-//! The memory of all connections together: told to who counts it.
+//! The memory of all connections together: what counts it subscribes to them.
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     memory: MemorySettings, MemoryChange;
 
     connection_memory_chunk_size: u64 = global(uint(0, 512 << 20), "8192").restricted(Restricted::Session)

@@ -2,7 +2,7 @@
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     role: RoleSettings, RoleChange;
 
     gtid_purged: Text = global(TEXT, "").no_option().server_state(ServerState::GtidPurged)

@@ -1,8 +1,8 @@
-//! Semi-synchronous replication as a source: told to the engine when they change.
+//! Semi-synchronous replication as a source: the engine subscribes to them.
 
 use super::*;
 
-told_settings! {
+subscribed_settings! {
     semi_sync: SemiSyncSettings, SemiSyncChange;
 
     rpl_semi_sync_source_enabled: bool = global(BOOL, "OFF").alias(&["rpl_semi_sync_master_enabled"])
