@@ -3,9 +3,11 @@
 //! All servers run at once and take turns, round after round, so that a drift of the machine meets all alike; before each
 //! turn all have come to rest. A result is the median of the rounds; what counts is the ratio to the better peer, and its rounds are printed too.
 
+mod bulk;
 mod catch_up;
 mod checksum;
 mod crowd;
+mod dictionary;
 mod idle;
 mod large;
 mod recovery;
@@ -73,10 +75,10 @@ pub(crate) struct BenchArguments {
     /// Of `tpch` and `tpcds`: only these queries, by number.
     #[arg(long, value_delimiter = ',')]
     queries: Vec<usize>,
-    /// Of `scans`: only these, by name.
+    /// Of `scans`, `bulk` and `dictionary`: only these, by name.
     #[arg(long, value_delimiter = ',')]
     statements: Vec<String>,
-    /// Of `tpch`, `tpcds` and `scans`: our plans are printed too.
+    /// Of `tpch`, `tpcds`, `scans` and `dictionary`: our plans are printed too.
     #[arg(long)]
     explain: bool,
     /// Of `replica`: transactions of the backlog.
@@ -174,6 +176,8 @@ pub(crate) fn run(arguments: &BenchArguments) -> Result<()> {
             Action::Large { gigabytes } => large::run(work, gigabytes, arguments)?,
             Action::Checksum { gigabytes } => checksum::run(work, gigabytes, arguments)?,
             Action::Scans => scans::run(work, arguments)?,
+            Action::Bulk => bulk::run(work, arguments)?,
+            Action::Dictionary => dictionary::run(work, arguments)?,
             Action::Tpch => tpch::run(work, arguments)?,
             Action::Tpcds => tpcds::run(work, arguments)?,
             Action::View { seconds } => view::run(work, seconds, arguments)?,
@@ -239,14 +243,16 @@ fn settle(contenders: &[Contender]) -> Result<()> {
 }
 
 fn compare(work: &Work, arguments: &BenchArguments, contenders: &[Contender]) -> Result<()> {
-    let Action::Sysbench { script, threads } = work.action else { return Ok(()) };
+    let Action::Sysbench { script, threads, options } = work.action else { return Ok(()) };
     let script = works::script_path(script);
     let mut measured: Vec<Vec<Measured>> = contenders.iter().map(|_| Vec::new()).collect();
     for _ in 0..arguments.rounds {
         for (contender, results) in contenders.iter().zip(&mut measured) {
             settle(contenders)?;
             let before = report::cpu_time(contender.pid())?;
-            let result = load(contender.port(), &script, threads, arguments.seconds).run()?;
+            let mut load = load(contender.port(), &script, threads, arguments.seconds);
+            load.more.extend(options.iter().map(|option| (*option).to_owned()));
+            let result = load.run()?;
             let cpu = report::cpu_time(contender.pid())? - before;
             if result.errors > 0 {
                 println!("{}: {} errors", contender.name(), result.errors);

@@ -89,8 +89,7 @@ impl<'p> Wanted<'p> {
         if self.conditions.is_empty() {
             return true;
         }
-        let [databases, tables] =
-            self.names.get_or_init(|| [&self.databases, &self.tables].map(|slots| self.names_in(slots, eval)));
+        let [databases, tables] = self.names(eval);
         if is_other_than(database, databases) || is_other_than(table, tables) {
             return false;
         }
@@ -100,6 +99,16 @@ impl<'p> Wanted<'p> {
         let discarded = Warnings::default();
         let eval = EvalContext { warnings: &discarded, ..*eval };
         self.conditions.iter().all(|condition| !matches!(condition.eval_truth(&row, &eval), Ok(Some(false) | None)))
+    }
+
+    /// Whether it may want rows of a database.
+    pub(crate) fn database(&self, database: &str, eval: &EvalContext<'_>) -> bool {
+        !is_other_than(database, &self.names(eval)[0])
+    }
+
+    /// The names of databases, and of tables, that the conditions leave; `None` if that is not plain to see.
+    pub(crate) fn names(&self, eval: &EvalContext<'_>) -> &[Option<Vec<String>>; 2] {
+        self.names.get_or_init(|| [&self.databases, &self.tables].map(|slots| self.names_in(slots, eval)))
     }
 
     /// The names that a condition compares one of these slots with, if there is such a condition and they are plain.

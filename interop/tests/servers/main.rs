@@ -56,6 +56,7 @@ mod rings;
 mod roles;
 mod same_answers;
 mod secure;
+mod seen_statements;
 mod semi_sync;
 mod shutdown;
 mod size;

@@ -48,17 +48,20 @@ pub(crate) fn run(work: &Work, arguments: &BenchArguments) -> Result<()> {
         "{} | 1,000,000 rows, medians of {} rounds: ms (ms of the server's CPU) | how often ours goes into the better one's",
         work.name, arguments.rounds
     );
-    let is_asked =
-        |name: &str| arguments.statements.is_empty() || arguments.statements.iter().any(|asked| asked == name);
-    let statements: Vec<Statement> = STATEMENTS
-        .iter()
-        .filter(|(name, ..)| is_asked(name))
-        .map(|(name, sql, before)| Statement::new(name, sql).after(before))
-        .collect();
-    compare(&statements, "scans", arguments, &contenders)
+    let statements = STATEMENTS.iter().map(|(name, sql, before)| Statement::new(name, sql).after(before)).collect();
+    compare(&chosen(statements, arguments), "scans", arguments, &contenders)
 }
 
-fn load(connection: &mut Connection) -> Result<()> {
+/// Those that were asked for by name; all if none was.
+pub(super) fn chosen(statements: Vec<Statement>, arguments: &BenchArguments) -> Vec<Statement> {
+    let is_asked = |statement: &Statement| {
+        arguments.statements.is_empty() || arguments.statements.iter().any(|asked| asked == statement.name())
+    };
+    statements.into_iter().filter(is_asked).collect()
+}
+
+/// Makes and fills `big`.
+pub(super) fn load(connection: &mut Connection) -> Result<()> {
     for statement in SETUP {
         connection.succeed(statement)?;
     }

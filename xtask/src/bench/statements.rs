@@ -14,14 +14,60 @@ const PATIENCE: Duration = Duration::from_secs(300);
 /// What is timed.
 pub(super) struct Statement {
     name: String,
-    sql: String,
+    what: What,
     /// Run before it, and not timed; they may fail.
     before: &'static [&'static str],
 }
 
+/// What is sent, or run, in the time that is measured.
+pub(super) enum What {
+    /// A statement, as text.
+    Text(String),
+    /// A statement, prepared and executed: its rows come in the binary protocol.
+    Binary(String),
+    /// Statements, one behind the other; the last one's rows are compared.
+    All(Vec<String>),
+    /// A client's program, told the port.
+    Program(Box<dyn Fn(u16) -> Result<String>>),
+}
+
+impl What {
+    fn run(&self, port: u16, connection: &mut Connection) -> std::result::Result<Vec<String>, String> {
+        match self {
+            What::Text(sql) => rows_of(connection.query(sql)),
+            // Rows are packets here, and compared as such.
+            What::Binary(sql) => rows_of(connection.execute(sql).map(|(_, answer)| answer)),
+            What::All(statements) => {
+                let mut rows = Ok(Vec::new());
+                for sql in statements {
+                    rows = Ok(rows_of(connection.query(sql))?);
+                }
+                rows
+            }
+            What::Program(run) => run(port).map(|_| Vec::new()),
+        }
+    }
+
+    /// The statement that EXPLAIN can tell of.
+    fn explained(&self) -> Option<&str> {
+        match self {
+            What::Text(sql) | What::Binary(sql) => Some(sql),
+            What::All(_) | What::Program(_) => None,
+        }
+    }
+}
+
 impl Statement {
     pub(super) fn new(name: &str, sql: &str) -> Self {
-        Statement { name: name.to_owned(), sql: sql.to_owned(), before: &[] }
+        Statement::of(name, What::Text(sql.to_owned()))
+    }
+
+    pub(super) fn of(name: &str, what: What) -> Self {
+        Statement { name: name.to_owned(), what, before: &[] }
+    }
+
+    pub(super) fn name(&self) -> &str {
+        &self.name
     }
 
     /// The same behind other statements, which are not timed.
@@ -79,8 +125,8 @@ pub(super) fn compare(
     for statement in statements {
         let figures = measure(statement, database, arguments.rounds, contenders)?;
         print_statement(&statement.name, contenders, &figures);
-        if arguments.explain {
-            println!("{}", plan(&statement.sql, database, &contenders[0])?);
+        if let Some(sql) = statement.what.explained().filter(|_| arguments.explain) {
+            println!("{}", plan(sql, database, &contenders[0])?);
         }
         for (sum, Figures { wall_ms, cpu_ms, .. }) in sums.iter_mut().zip(&figures) {
             *sum = (sum.0 + wall_ms, sum.1 + cpu_ms);
@@ -133,10 +179,10 @@ fn measure(statement: &Statement, database: &str, rounds: usize, contenders: &[C
                 connection.query(before)?;
             }
             let (began, before) = (Instant::now(), cpu_time(contender.pid())?);
-            let answer = connection.query(&statement.sql);
+            let rows = statement.what.run(contender.port(), &mut connection);
             walls[at].push(began.elapsed().as_secs_f64() * 1e3);
             figures[at].cpu_ms += (cpu_time(contender.pid())? - before).as_secs_f64() * 1e3 / rounds as f64;
-            figures[at].rows = rows_of(answer);
+            figures[at].rows = rows;
         }
     }
     for (figures, walls) in figures.iter_mut().zip(walls) {

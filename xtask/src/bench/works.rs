@@ -20,8 +20,8 @@ pub(crate) struct Work {
 
 #[derive(Clone, Copy)]
 pub(crate) enum Action {
-    /// A sysbench script with this many clients.
-    Sysbench { script: &'static str, threads: u32 },
+    /// A sysbench script with this many clients, and more options of it.
+    Sysbench { script: &'static str, threads: u32, options: &'static [&'static str] },
     /// How fast a replica applies what its source did while it was stopped. Ours follows one of ours, or a server of the kind.
     CatchUp(Option<Kind>),
     /// The same by mode and number of workers.
@@ -45,6 +45,10 @@ pub(crate) enum Action {
     Checksum { gigabytes: u64 },
     /// Statements that read or write a table of a million rows.
     Scans,
+    /// Rows into a server and out of it, many at once.
+    Bulk,
+    /// What drivers and tools ask of information_schema.
+    Dictionary,
     /// The queries of TPC-H.
     Tpch,
     /// The queries of TPC-DS.
@@ -64,6 +68,8 @@ impl Action {
                 | Action::Checksum { .. }
                 | Action::View { .. }
                 | Action::Scans
+                | Action::Bulk
+                | Action::Dictionary
                 | Action::Tpch
                 | Action::Tpcds
         )
@@ -93,7 +99,14 @@ const WAITERS: Action = Action::Waiters { few: 10, many: 1_000 };
 
 const fn sysbench(name: &'static str, script: &'static str, threads: u32, slow_ms: u64, asked: f64) -> Work {
     let what = "sysbench; see the name for clients and slower syncs";
-    Work { name, what, slow_sync: Duration::from_millis(slow_ms), action: Action::Sysbench { script, threads }, asked }
+    let action = Action::Sysbench { script, threads, options: &[] };
+    Work { name, what, slow_sync: Duration::from_millis(slow_ms), action, asked }
+}
+
+/// The same with statements as text, as most clients send them: nothing is prepared.
+const fn sysbench_text(name: &'static str, script: &'static str, threads: u32, asked: f64) -> Work {
+    let action = Action::Sysbench { script, threads, options: &["--db-ps-mode=disable"] };
+    Work { name, what: "sysbench without prepared statements", slow_sync: Duration::ZERO, action, asked }
 }
 
 const fn other(name: &'static str, what: &'static str, action: Action, asked: f64) -> Work {
@@ -105,8 +118,11 @@ pub(crate) const WORKS: &[Work] = &[
     sysbench("update_index_64", "oltp_update_index", 64, 0, 2.0),
     sysbench("update_index_256", "oltp_update_index", 256, 0, 2.0),
     sysbench("write_only_64", "oltp_write_only", 64, 0, 1.6),
-    sysbench("point_select_64", "oltp_point_select", 64, 0, 1.1),
-    sysbench("read_only_16", "oltp_read_only", 16, 0, 0.5),
+    sysbench("point_select_64", "oltp_point_select", 64, 0, 1.5),
+    sysbench_text("point_select_text_16", "oltp_point_select", 16, 1.4),
+    sysbench("read_only_16", "oltp_read_only", 16, 0, 2.2),
+    sysbench("read_write_64", "oltp_read_write", 64, 0, 2.0),
+    sysbench("random_ranges_16", "select_random_ranges", 16, 0, 2.5),
     sysbench("hot_row_64", "hot_row.lua", 64, 0, 10.0),
     other("catch_up", "a stopped replica applies 300,000 single-row updates, durable", Action::CatchUp(None), 6.0),
     other(
@@ -150,6 +166,13 @@ pub(crate) const WORKS: &[Work] = &[
         0.0,
     ),
     other("scans", "statements that read or write a table of a million rows", Action::Scans, 1.0),
+    other(
+        "bulk",
+        "mysqldump and its load, LOAD DATA, INSERT of 1,000 rows, REPLACE, all rows to a client",
+        Action::Bulk,
+        1.5,
+    ),
+    other("dictionary", "information_schema of one table among 5,000", Action::Dictionary, 1.0),
     other("tpch", "the 22 queries of TPC-H, with `--scale`", Action::Tpch, 1.0),
     other("tpcds", "the 99 queries of TPC-DS, with `--scale`", Action::Tpcds, 0.7),
     other(

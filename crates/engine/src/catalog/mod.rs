@@ -22,6 +22,7 @@
 //!   checkpoint's meta data, then from the log) and statistics.
 
 mod change;
+mod names;
 mod plan;
 mod storage;
 mod table;
@@ -161,6 +162,17 @@ impl Catalog {
     /// The tables of a database, by name; none if there is no such database.
     pub fn tables(&self, schema: &str) -> impl Iterator<Item = &Arc<Table>> {
         self.databases.get(schema).into_iter().flat_map(|schema| schema.tables.values())
+    }
+
+    /// The databases whose name may be equal to this one in a collation that ignores case, and perhaps some whose name is not; in order.
+    pub fn databases_alike(&self, name: &str) -> impl Iterator<Item = &Database> {
+        names::alike(&self.databases, name).into_iter().map(|(_, schema)| &schema.database)
+    }
+
+    /// The same of the tables of a database.
+    pub fn tables_alike(&self, schema: &str, name: &str) -> impl Iterator<Item = &Arc<Table>> {
+        let schema = self.databases.get(schema).into_iter();
+        schema.flat_map(|schema| names::alike(&schema.tables, name)).map(|(_, table)| table)
     }
 
     /// The tables with a foreign key to a table of that name, itself perhaps among them; in the order of their ids.

@@ -15,12 +15,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use base::SqlError;
 use engine::{LockWait, Table};
 use syntax::ast::{IndexHintKind, IndexHintScope};
-use types::ColumnDef;
+use types::{ColumnDef, Value};
 
 use crate::bind::columns::{ColumnId, TableId};
 use crate::bind::hints::BlockHints;
 use crate::bind::window::BoundWindow;
-use crate::expr::{Aggregate, Expr, ExprType, SlotSet, function};
+use crate::expr::{Aggregate, Expr, ExprKind, ExprType, SlotSet, function};
 use crate::plan::json_table::JsonTable;
 use crate::result::ResultColumn;
 use crate::virtual_table::VirtualTable;
@@ -329,6 +329,15 @@ impl Limit {
     /// Whether there is neither.
     pub(crate) fn is_none(&self) -> bool {
         self.count.is_none() && self.offset.is_none()
+    }
+
+    /// What is left of it for rows of which there is one at most.
+    pub(crate) fn beyond_one_row(self) -> Self {
+        let allows_one = |count: &Expr| matches!(count.kind, ExprKind::Literal(Value::Int(1..) | Value::UInt(1..)));
+        match self.offset.is_none() && self.count.as_ref().is_some_and(allows_one) {
+            true => Limit::default(),
+            false => self,
+        }
     }
 }
 

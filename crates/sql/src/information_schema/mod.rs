@@ -189,6 +189,9 @@ impl Described {
         }
         if let Some(rows) = self.of_virtual {
             for &database in DATABASES {
+                if !wanted.database(database, &context.eval) {
+                    continue;
+                }
                 for name in table_names(database) {
                     if wanted.table(database, &name, &context.eval) {
                         keep(&rows(source, database, &name), context, kept).await?;
@@ -196,7 +199,8 @@ impl Described {
                 }
             }
         }
-        for table in source.tables() {
+        let [databases, tables] = wanted.names(&context.eval);
+        for table in source.tables(databases, tables) {
             if wanted.table(&table.def.schema, &table.def.name, &context.eval) {
                 if self.needs_statistics {
                     // Of a damaged table nothing may be known.

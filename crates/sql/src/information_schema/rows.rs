@@ -1,5 +1,6 @@
 //! The rows of the virtual tables.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 
 use base::SqlError;
@@ -117,11 +118,36 @@ impl<'a> Source<'a> {
         self.catalog.table(schema, name)
     }
 
-    /// The tables on which the account has any privilege.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &Arc<Table>> {
+    /// The tables on which the account has any privilege; of those only the ones that may have such names, if there are any.
+    pub(super) fn tables(&self, databases: &Names, tables: &Names) -> Vec<&Arc<Table>> {
+        let databases = named(
+            databases,
+            || self.catalog.databases().collect(),
+            |name| self.catalog.databases_alike(name).collect(),
+        );
+        let seen = databases.into_iter().filter(|database| self.account.sees_database(&database.name));
+        let of_database = |database: &engine::Database| {
+            let schema = &database.name;
+            named(
+                tables,
+                || self.catalog.tables(schema).collect(),
+                |name| self.catalog.tables_alike(schema, name).collect(),
+            )
+        };
         let sees = |table: &&Arc<Table>| self.account.sees_table(&table.def.schema, &table.def.name);
-        self.databases().flat_map(|database| self.catalog.tables(&database.name)).filter(sees)
+        seen.flat_map(of_database).filter(sees).collect()
     }
+}
+
+/// What a statement's conditions leave of names, as far as that is plain.
+pub(super) type Names = Option<Vec<String>>;
+
+/// All things, or those that may have one of the names, each of them once.
+fn named<'t, T>(names: &Names, all: impl Fn() -> Vec<&'t T>, alike: impl Fn(&str) -> Vec<&'t T>) -> Vec<&'t T> {
+    let Some(names) = names else { return all() };
+    let mut known = HashSet::new();
+    let found = names.iter().flat_map(|name| alike(name));
+    found.filter(|thing| known.insert(std::ptr::from_ref(*thing))).collect()
 }
 
 pub(super) fn text(text: impl Into<String>) -> Value {

@@ -499,7 +499,11 @@ fn finish(block: &mut Block, columns: &Columns, joined: Joined, facts: &[Option<
         ordered &= together || block.order.is_empty();
         node = Node::Distinct { input: Box::new(node), keys, together };
     }
-    let limit = std::mem::take(&mut block.limit);
+    let mut limit = std::mem::take(&mut block.limit);
+    if node.gives_one_row() {
+        ordered = true;
+        limit = limit.beyond_one_row();
+    }
     if !ordered && !block.order.is_empty() {
         node = apply_for((block, columns), node, block.order.iter().map(|item| &item.expr), &mut applied);
         let kept = if block.count_found_rows { Limit::default() } else { limit.clone() };

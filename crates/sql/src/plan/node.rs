@@ -256,6 +256,14 @@ pub(crate) enum Node {
     Measured(Box<MeasuredNode>),
 }
 
+impl Node {
+    /// Whether it looks one row up: that is in any order, and within any LIMIT but 0.
+    pub(crate) fn gives_one_row(&self) -> bool {
+        let Node::Access(node) = self else { return false };
+        matches!(&node.method, AccessMethod::Index(access, _) if access.is_single_row())
+    }
+}
+
 /// A node whose rows and time are counted.
 #[derive(Debug)]
 pub(crate) struct MeasuredNode {

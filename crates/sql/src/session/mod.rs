@@ -47,6 +47,7 @@ mod roles;
 mod rows;
 mod run;
 mod running;
+mod seen;
 mod set;
 mod set_var;
 mod temporary;
@@ -202,6 +203,8 @@ pub struct Session {
     known_roles: KnownRoles,
     own_plan: running::OwnPlan,
     prepared: HashMap<String, Prepared>,
+    /// Forms of its statements, some of them prepared.
+    seen: seen::Seen,
     /// Where the snapshot of START TRANSACTION WITH CONSISTENT SNAPSHOT is in the log.
     pub(crate) snapshot_position: Option<LogPosition>,
     /// What the log says of the session, but for the time; made anew when a setting or the database changes.
@@ -251,6 +254,7 @@ impl Session {
             is_applier: false,
             source: StatementSource::default(),
             prepared: HashMap::new(),
+            seen: Default::default(),
             snapshot_position: None,
             log_context: QueryContext::default(),
             now: UnixMicros(0),
@@ -483,6 +487,7 @@ impl Session {
             self.info.version = self.settings.of_server().start.version.to_string();
         }
         self.log_context = self.make_log_context();
+        self.seen.clear();
     }
 
     pub(crate) fn parse_context(&self) -> ParseContext {

@@ -11,6 +11,7 @@ use super::Session;
 use super::counters::Counter;
 use super::gtid::GtidCheck;
 use super::prepared::rows_of;
+use super::seen::{Form, Known};
 use super::transaction::Next;
 use crate::ddl::no_database;
 use crate::expr::WarningLevel;
@@ -34,8 +35,57 @@ impl Session {
         }
         let text = self.statement_text(text);
         self.begin_statement(&text);
+        let form = Form::of(&text).filter(|_| !self.is_applier);
+        if let Some(form) = &form
+            && let Some(known) = self.known(form)
+        {
+            return self.run_known(&known, form, sink).await;
+        }
         let read = self.read(&text).map_err(|error| (&*text, error));
-        self.run_read(read, sink).await
+        let result = self.run_read(read, sink).await;
+        if let Some(form) = form.filter(|form| result.is_ok() && self.seen.note(form)) {
+            let known = Box::pin(self.prepare_form(&form)).await;
+            self.seen.keep(form, known);
+        }
+        result
+    }
+
+    /// What a statement of this form can be run with, if its plan still holds.
+    fn known(&mut self, form: &Form) -> Option<Arc<Known>> {
+        let known = self.seen.known(form)?;
+        if !known.plan.is_current(&self.catalog(), &self.shared.engine) {
+            self.seen.forget(form);
+            return None;
+        }
+        Some(known)
+    }
+
+    /// Runs a statement as an execution of its form.
+    async fn run_known(&mut self, known: &Known, form: &Form, sink: &mut dyn ResultSink) -> Result<Outcome, SqlError> {
+        let database = self.info.database.clone();
+        let mut plan = Some(known.plan.clone());
+        let result = self.run_statement(&known.parsed, &form.values, &database, &mut plan, sink).await;
+        // It was planned anew, because a table changed just then.
+        if !plan.is_some_and(|plan| Arc::ptr_eq(&plan, &known.plan)) {
+            self.seen.forget(form);
+        }
+        self.end_statement(result)
+    }
+
+    /// Prepares the form of a statement that has succeeded; `None` if it cannot serve all of its values. Nobody hears of errors and warnings.
+    async fn prepare_form(&mut self, form: &Form) -> Option<Known> {
+        let parsed = self.read(&form.text).ok()?;
+        if !matches!(parsed.statement, Statement::Query(_))
+            || parsed.param_count != form.values.len()
+            || parsed.is_deep()
+        {
+            return None;
+        }
+        let tables = SystemTables::new(self.shared.clone());
+        let database = self.info.database.clone();
+        let planned = self.plan(&rows_of(&parsed, &[], &database), &[], &tables).await;
+        self.warnings.take();
+        Known::new(parsed, planned.ok()?)
     }
 
     /// Runs what was read of a text, or says with the text why it could not be read.
@@ -333,6 +383,7 @@ impl Session {
         self.settings.set(SettingId::collation_database, collation);
         self.settings.set(SettingId::character_set_database, SettingValue::text(charset));
         self.log_context = self.make_log_context();
+        self.seen.clear();
     }
 }
 
