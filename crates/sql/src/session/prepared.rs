@@ -90,7 +90,8 @@ impl Prepared {
 }
 
 impl Session {
-    /// Bytes that the session keeps from one statement to the next, about: user variables, locks by name, and what PREPARE has made.
+    /// Bytes that the session keeps from one statement to the next, about: user variables, locks by name, what PREPARE has made, and
+    /// forms of statements.
     pub fn held_bytes(&self) -> u64 {
         let variables = self.info.user_variables.lock();
         let entry = size_of::<(String, (Value, ExprType))>();
@@ -98,7 +99,7 @@ impl Session {
         let values: usize = variables.values().filter_map(|(value, _)| value.as_bytes()).map(|bytes| bytes.len()).sum();
         let variables = variables.capacity() * entry + names + values;
         let prepared: u64 = self.prepared.values().map(Prepared::held_bytes).sum();
-        variables as u64 + self.user_locks.held_bytes() + prepared
+        variables as u64 + self.user_locks.held_bytes() + prepared + self.seen.held_bytes()
     }
 
     /// The most bytes of memory that the session's connection may take, and whether the bound of all connections is its too: neither

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use base::{OnLargeStack, SqlError, UnixMicros, codes};
+use base::{OnLargeStack, SqlError, UnixMicros, codes, memory};
 use types::charset::Charset;
 use types::{ColumnDef, ColumnType};
 
@@ -74,6 +74,7 @@ impl Session {
 
     /// Prepares the form of a statement that has succeeded; `None` if it cannot serve all of its values. Nobody hears of errors and warnings.
     async fn prepare_form(&mut self, form: &Form) -> Option<Known> {
+        let before = memory::now();
         let parsed = self.read(&form.text).ok()?;
         if !matches!(parsed.statement, Statement::Query(_))
             || parsed.param_count != form.values.len()
@@ -85,7 +86,7 @@ impl Session {
         let database = self.info.database.clone();
         let planned = self.plan(&rows_of(&parsed, &[], &database), &[], &tables).await;
         self.warnings.take();
-        Known::new(parsed, planned.ok()?)
+        Known::new(parsed, planned.ok()?, memory::now().saturating_sub(before))
     }
 
     /// Runs what was read of a text, or says with the text why it could not be read.

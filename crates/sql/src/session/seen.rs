@@ -154,6 +154,9 @@ fn is_word(byte: u8) -> bool {
 #[derive(Default)]
 pub(super) struct Seen {
     forms: HashMap<String, Entry, foldhash::fast::RandomState>,
+    /// How many of them have plans, and what those take, in bytes.
+    plans: usize,
+    bytes: u64,
 }
 
 enum Entry {
@@ -169,17 +172,19 @@ pub(super) struct Known {
     pub(super) plan: Arc<Plan>,
     /// Of each value, whether it is a text.
     texts: Vec<bool>,
+    /// That tree and plan take, about.
+    bytes: u64,
 }
 
 impl Known {
-    /// `None` if the plan is not one that serves all values.
-    pub(super) fn new(parsed: ParsedStatement, plan: Plan) -> Option<Known> {
+    /// `None` if the plan is not one that serves all values. `bytes` is what tree and plan take, about.
+    pub(super) fn new(parsed: ParsedStatement, plan: Plan, bytes: u64) -> Option<Known> {
         let mut texts = vec![None; parsed.param_count];
         for (number, is_text) in keys(&plan)? {
             *texts.get_mut(number)? = Some(is_text);
         }
         let texts = texts.into_iter().collect::<Option<_>>()?;
-        Some(Known { parsed, plan: Arc::new(plan), texts })
+        Some(Known { parsed, plan: Arc::new(plan), texts, bytes })
     }
 }
 
@@ -187,6 +192,14 @@ impl Seen {
     /// Forgets all: texts may have another meaning now.
     pub(super) fn clear(&mut self) {
         self.forms.clear();
+        (self.plans, self.bytes) = (0, 0);
+    }
+
+    /// Bytes that it takes, about.
+    pub(super) fn held_bytes(&self) -> u64 {
+        /// Of a form, about.
+        const TEXT: usize = 100;
+        self.bytes + (self.forms.len() * (size_of::<(String, Entry)>() + TEXT)) as u64
     }
 
     /// What the form's statement can be run with.
@@ -210,16 +223,27 @@ impl Seen {
 
     /// Keeps what a form can be run with, or that it cannot.
     pub(super) fn keep(&mut self, form: Form, known: Option<Known>) {
-        let plans = self.forms.values().filter(|entry| matches!(entry, Entry::Known(_))).count();
-        if plans >= KNOWN_MAX {
+        if self.plans >= KNOWN_MAX {
             self.clear();
         }
-        self.forms.insert(form.text, known.map_or(Entry::Unfit, |known| Entry::Known(Arc::new(known))));
+        self.forget(&form);
+        let entry = match known {
+            None => Entry::Unfit,
+            Some(known) => {
+                self.plans += 1;
+                self.bytes += known.bytes;
+                Entry::Known(Arc::new(known))
+            }
+        };
+        self.forms.insert(form.text, entry);
     }
 
     /// Forgets a form whose plan does not hold any more.
     pub(super) fn forget(&mut self, form: &Form) {
-        self.forms.remove(&form.text);
+        if let Some(Entry::Known(known)) = self.forms.remove(&form.text) {
+            self.plans -= 1;
+            self.bytes -= known.bytes;
+        }
     }
 }
 
